@@ -21,6 +21,8 @@ from rexmit.tracing import on_cluster, tasks
 class Here:
     """A cluster of this process: what is patched in it is so for its calls."""
 
+    workers = 1
+
     def run(
         self,
         calls: Iterable[Call],

@@ -18,7 +18,7 @@ use rexmit_wire::table::Key;
 use crate::detached;
 use crate::error::Error;
 use crate::trace::asked::settings;
-use folder::{atomically, detail, opened, packets, part, piece, waiting, Written};
+use folder::{atomically, detail, opened, packets, part, rows, waiting, Written};
 pub use input::{words, Input};
 pub use merge::{judge_parts, MergeParts};
 
@@ -166,7 +166,7 @@ pub fn analyse_part<'py>(
             };
             let to = Sink {
                 waiting: folder::written(&waiting(to))?,
-                piece: |number| folder::written(&piece(to, number)),
+                rows: folder::written(&rows(to))?,
             };
             let tell = |progress| report.tell(progress);
             Ok(parts::analyse(&all, group, &settings, from, to, tell)?)
@@ -184,6 +184,6 @@ pub fn analyse_part<'py>(
     dict.set_item("tcp_packets", analysed.counters.packets)?;
     dict.set_item("connections", analysed.counters.connections)?;
     dict.set_item("rows", analysed.rows)?;
-    dict.set_item("pieces", analysed.pieces)?;
+    dict.set_item("pieces", analysed.pieces.len())?;
     Ok(dict)
 }

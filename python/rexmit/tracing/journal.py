@@ -46,13 +46,14 @@ class Journal:
         self._out = out
         self.key = self._kept_key() or [secrets.randbits(64) for _ in range(3)]
         self._asked = {"program": program, "settings": dict(settings), "key": self.key}
+        self._about: dict[str, Any] = {}
 
     def _kept_key(self) -> list[int] | None:
         """The key by which an interrupted analysis spreads connections over groups."""
+        key = self._kept("key")
         try:
-            key = read(self.folder / JOURNAL)["key"]
             is_one = len(key) == 3 and all(0 <= word < 1 << 64 for word in key)
-        except (OSError, ValueError, KeyError, TypeError):
+        except TypeError:
             return None
         return list(map(int, key)) if is_one else None
 
@@ -83,8 +84,8 @@ class Journal:
                     f"{self._out} holds an analysis that was interrupted",
                     f"go on with {argument('resume')}, or remove {self.folder}",
                 )
-            about = {**self._asked, "captures": asked}
-            write_text(self.folder / JOURNAL, json.dumps(about, indent=2) + "\n")
+            self._about = {**self._asked, "captures": asked, "groups": self._kept("groups")}
+            self._write()
             yield replace
         finally:
             if not self.has_any():
@@ -95,12 +96,31 @@ class Journal:
                         self._out.rmdir()
             os.close(lock)
 
+    def groups(self, groups: int) -> int:
+        """How many groups connections are divided into: so many, or as an analysis had them that
+        was interrupted. Inside `open`.
+        """
+        before = self._about["groups"]
+        if not isinstance(before, int) or before < 1:
+            self._about["groups"] = groups
+            self._write()
+        return int(self._about["groups"])
+
+    def _write(self) -> None:
+        write_text(self.folder / JOURNAL, json.dumps(self._about, indent=2) + "\n")
+
+    def _kept(self, name: str) -> Any:  # noqa: ANN401 - as JSON has it
+        """What the journal of an interrupted analysis has under this name."""
+        try:
+            return read(self.folder / JOURNAL)[name]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
     def _begun_with(self) -> list[str] | None:
         """The names of the captures of the analysis that was interrupted."""
         try:
-            text = read(self.folder / JOURNAL)
-            return [one["name"] for one in text["captures"]]
-        except (OSError, ValueError, KeyError, TypeError):
+            return [one["name"] for one in self._kept("captures")]
+        except (KeyError, TypeError):
             return None
 
     def _lock(self) -> int:
@@ -146,9 +166,9 @@ class Journal:
         """Where what is judged over all groups lies."""
         return self.rows / _name([path.name for path in rows])
 
-    def merged(self, judged: Path, first: int) -> Path:
-        """Where the tables of some pieces lie, those from this number on."""
-        return self.tables / f"{judged.name}-{first:06}"
+    def merged(self, judged: Path, pieces: tuple[int, int]) -> Path:
+        """Where the tables of some pieces lie, those from one number on to before another."""
+        return self.tables / f"{judged.name}-{pieces[0]:06}-{pieces[1]:06}"
 
     def forget(self, wanted: Iterable[Path]) -> None:
         """Removes what nobody asks for any more: of captures that have changed."""

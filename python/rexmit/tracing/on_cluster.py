@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,9 +40,15 @@ TRIES = 3
 """Times that a capture is read whose store fails; of the last, what came is kept."""
 
 
+GROUPS: Final = 16
+"""Groups of connections at least: each is small enough for the processor's caches."""
+
+GROUPS_A_WORKER: Final = 4
+"""Groups for each worker at least: a group that is large holds up less than all others."""
+
 PIECES: Final = 4
-"""Pieces that a worker puts together at a time: 8 million packets. With fewer, the parts of tables
-would be small, and many."""
+"""Pieces that a worker puts together at a time, at most: 8 million packets. With much fewer, the
+parts of tables would be small, and many."""
 
 _COUNTED: Final = ("packets", "tcp_packets")
 """What is needed of what was said of a part, or of rows."""
@@ -87,7 +94,8 @@ def run(
     ):
         try:
             try:
-                groups = _core.most_groups(most_connections=most)
+                groups = journal.groups(max(GROUPS, GROUPS_A_WORKER * workers.workers))
+                groups = min(groups, _core.most_groups(most_connections=most))
                 read, rows = _rows_of(captures, journal, workers, settings, groups, hearer)
                 judged, summary = _judge(read, rows, journal, workers, settings)
             except _FullError:
@@ -308,8 +316,12 @@ def _merge(
     workers: Cluster,
 ) -> dict[str, list[tuple[Path, int]]]:
     """The parts of each table in their order, with how many rows each has."""
-    runs = [(first, min(first + PIECES, pieces)) for first in range(0, pieces, PIECES)]
-    merged = {str(first): journal.merged(judged, first) for first, _ in runs}
+    # As many runs for each worker, and of one length as far as can be.
+    there = max(workers.workers, 1)
+    count = min(pieces, there * -(-pieces // (there * PIECES)))
+    borders = [pieces * number // count for number in range(count + 1)]
+    runs = list(pairwise(borders))
+    merged = {str(run[0]): journal.merged(judged, run) for run in runs}
     counts: dict[str, dict[str, list[int]]] = {}
     for name, path in merged.items():
         before = tasks.kept(path, ("tables",))

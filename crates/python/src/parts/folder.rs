@@ -27,9 +27,9 @@ pub fn waiting(folder: &Path) -> PathBuf {
     folder.join("waiting")
 }
 
-/// A piece of the rows of a group, or of what was judged.
-pub fn piece(folder: &Path, number: u32) -> PathBuf {
-    folder.join(format!("rows-{number:06}"))
+/// The other rows of a group, or those that were judged.
+pub fn rows(folder: &Path) -> PathBuf {
+    folder.join("rows")
 }
 
 /// What the judging says of itself.

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use rexmit_trace::parts::{judge, Judged, Part, PieceRows};
 use rexmit_wire::capture::Drops;
 use rexmit_wire::table::Key;
 
-use super::folder::{self, atomically, judged, opened, piece, waiting, Opened};
+use super::folder::{self, atomically, judged, named, opened, rows as rows_of, waiting, Opened};
 use super::full;
 use crate::detached;
 use crate::error::Error;
@@ -42,8 +43,7 @@ pub fn judge_parts<'py>(
                 .iter()
                 .map(|folder| opened(&waiting(folder)))
                 .collect::<Result<_, _>>()?;
-            let open = |number| folder::written(&piece(to, number));
-            let said = judge(&all, &settings, waits, open)?;
+            let said = judge(&all, &settings, waits, folder::written(&rows_of(to))?)?;
             said.write(folder::written(&judged(to))?)?;
             Ok(said)
         })?;
@@ -91,7 +91,7 @@ pub struct MergeParts {
 
 struct Unmerged {
     /// Pieces that are still to be opened.
-    pieces: VecDeque<u32>,
+    pieces: VecDeque<usize>,
     piece: Option<PieceRows<Opened>>,
 }
 
@@ -99,7 +99,11 @@ struct Unmerged {
 impl MergeParts {
     #[new]
     #[pyo3(signature = (rows, judged, *, pieces=None))]
-    fn new(rows: Vec<PathBuf>, judged: PathBuf, pieces: Option<(u32, u32)>) -> Result<Self, Error> {
+    fn new(
+        rows: Vec<PathBuf>,
+        judged: PathBuf,
+        pieces: Option<(usize, usize)>,
+    ) -> Result<Self, Error> {
         let folder = judged;
         let (name, file) = opened(&folder::judged(&folder))?;
         let judged = Judged::read(&name, file)?;
@@ -167,11 +171,15 @@ impl MergeParts {
     }
 
     /// A piece of those groups that have it, and of what was judged.
-    fn open(&self, number: u32) -> Result<PieceRows<Opened>, Error> {
-        let mut files = vec![opened(&piece(&self.folder, number))?];
-        for (group, folder) in (0..).zip(&self.rows) {
-            if self.judged.has(group, number) {
-                files.push(opened(&piece(folder, number))?);
+    fn open(&self, number: usize) -> Result<PieceRows<Opened>, Error> {
+        let mut files = Vec::new();
+        let judged = (self.judged.groups(), &self.folder);
+        for (group, folder) in [judged].into_iter().chain((0..).zip(&self.rows)) {
+            if let Some(begin) = self.judged.begin(group, number) {
+                let (name, mut file) = opened(&rows_of(folder))?;
+                file.seek(SeekFrom::Start(begin))
+                    .map_err(|error| named(Path::new(&name), &error))?;
+                files.push((name, file));
             }
         }
         Ok(PieceRows::new(&self.judged, files)?)

@@ -1,4 +1,4 @@
-//! Step 2: the packets of one group of shards, in all files, to rows.
+//! Step 2: the packets of one group, in all files, to rows.
 
 use core::hash::BuildHasher;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use super::part::{Detail, Key, Part};
 use super::pieces::Pieces;
 use super::rows::{RowsHeader, Tag};
 use super::split::Split;
-use super::{group_of, identity, most_groups, Error};
+use super::{group_of, identity, spread, Error};
 use crate::analyzer::{is_weighed, make_room, of_kept, Analyzer, Counters, Prefetch, Rows};
 use crate::run::carry::Carry;
 use crate::run::decode::{file_and_frame, give, number_of, Beside, Decoded, Spread};
-use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
+use crate::run::{collect, finish, steps, Progress, ENDED_AT_ONCE, TOGETHER};
 use crate::settings::Settings;
 use crate::whatif::Totals;
 
@@ -31,8 +31,8 @@ pub struct Analysed {
     pub counters: Counters,
     /// Rows that were written.
     pub rows: u64,
-    /// Pieces in which they were.
-    pub pieces: u32,
+    /// Where each of the pieces begins in which they were, bytes.
+    pub pieces: Vec<u64>,
     /// Connections that there were at the end of each stretch.
     pub(super) connections: Vec<usize>,
     /// What the settings of a grid would have done, over all stretches.
@@ -48,11 +48,11 @@ pub struct Source<O, D> {
 }
 
 /// Where an analysis writes.
-pub struct Sink<W, P> {
+pub struct Sink<W> {
     /// What other connections of a host may change: for the step [`judge`](super::judge()).
     pub waiting: W,
-    /// Opens the piece of this number of all other rows. Pieces come one after the other, from 0 on.
-    pub piece: P,
+    /// All other rows, in pieces.
+    pub rows: W,
 }
 
 /// Analyses the packets of `group` in all `parts`, which come in the order in which one run would be given their files, and
@@ -62,12 +62,12 @@ pub struct Sink<W, P> {
 /// # Errors
 /// Those of what is opened and written, and for parts that do not go together, or not with the settings. [`Error::Full`]
 /// where the groups have too many connections between them: which make room for others, no group knows alone.
-pub fn analyse<R, W, O, D, P>(
+pub fn analyse<R, W, O, D>(
     parts: &[Part],
     group: u16,
     settings: &Settings,
     mut from: Source<O, D>,
-    to: Sink<W, P>,
+    to: Sink<W>,
     report: impl FnMut(Progress) -> bool,
 ) -> Result<Analysed, Error>
 where
@@ -75,7 +75,6 @@ where
     W: Write,
     O: FnMut(usize, u16) -> io::Result<(String, R)>,
     D: FnMut(usize) -> io::Result<(String, R)>,
-    P: FnMut(u32) -> io::Result<W>,
 {
     let head = RowsHeader::of(parts, group, settings)?;
     let mut group = GroupShards::new(&head, settings, to, report)?;
@@ -184,7 +183,7 @@ impl Ends {
 }
 
 /// The shards of a group at work.
-struct GroupShards<W, P, F> {
+struct GroupShards<W, F> {
     spread: Spread,
     groups: u16,
     group: u16,
@@ -202,27 +201,22 @@ struct GroupShards<W, P, F> {
     totals: Totals,
     packets: u64,
     split: Split,
-    settled: Pieces<W, P>,
+    settled: Pieces<W>,
     waiting_rows: Writer<W>,
     packer: Packer,
     report: F,
 }
 
-impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> GroupShards<W, P, F> {
-    fn new(
-        head: &RowsHeader,
-        settings: &Settings,
-        to: Sink<W, P>,
-        report: F,
-    ) -> Result<Self, Error> {
-        let (shards, groups, group) = (head.shards, head.groups, head.group);
-        let own = (0..shards).filter(|shard| group_of(*shard, groups) == group);
-        let shard = |_| Analyzer::shard(settings.clone(), usize::from(shards));
-        let analyzers: Vec<Analyzer> = own.map(shard).collect();
+impl<W: Write, F: FnMut(Progress) -> bool> GroupShards<W, F> {
+    fn new(head: &RowsHeader, settings: &Settings, to: Sink<W>, report: F) -> Result<Self, Error> {
+        let (groups, group) = (head.groups, head.group);
+        let spread = spread(settings, groups);
+        let shard = |_| Analyzer::shard(settings.clone(), usize::from(spread.shards));
+        let analyzers: Vec<Analyzer> = (0..spread.shards / groups).map(shard).collect();
         let mut waiting_rows = Writer::new(to.waiting, FileKind::Waiting)?;
         exact::write(&head, &mut waiting_rows.block);
         Ok(GroupShards {
-            spread: spread(settings),
+            spread,
             groups,
             group,
             counts: vec![0; analyzers.len()],
@@ -238,7 +232,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             totals: Totals::default(),
             packets: 0,
             split: Split::default(),
-            settled: Pieces::new(*head, to.piece),
+            settled: Pieces::new(*head, to.rows)?,
             waiting_rows,
             packer: Packer::new()?,
             report,
@@ -388,19 +382,16 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
 impl RowsHeader {
     /// Of the rows of `group`.
     fn of(parts: &[Part], group: u16, settings: &Settings) -> Result<Self, Error> {
-        let shards = most_groups(settings);
         let groups = parts.first().map_or(1, |part| part.groups);
         let key = settings.key.mark();
         let other = parts
             .iter()
-            .find(|part| part.shards != shards || part.groups != groups || part.key != key);
+            .find(|part| part.groups != groups || part.key != key);
         if let Some(other) = other {
             return Err(Error::format(format!(
-                "{} was read for {} of {} shards where {groups} of {shards} are needed: all files must be read with the same \
-                 groups, the same key and the same number of connections remembered",
+                "{} was read for other groups than {groups} of this key: all files must be read with the same groups and the \
+                 same key",
                 other.name,
-                super::rows::count(other.groups, "group"),
-                other.shards,
             )));
         }
         if group >= groups {
@@ -409,7 +400,6 @@ impl RowsHeader {
             )));
         }
         Ok(RowsHeader {
-            shards,
             groups,
             group,
             settings: hash(&identity(settings)),

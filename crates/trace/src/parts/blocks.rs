@@ -58,22 +58,41 @@ impl Packer {
     }
 }
 
-/// Writes a file.
+/// Writes a file, or several, one behind the other.
 pub(super) struct Writer<W> {
     to: W,
+    kind: FileKind,
+    /// Bytes that were written.
+    written: u64,
+    /// Where the file begins that is written.
+    pub begins: u64,
     /// What the next block will hold so far.
     pub block: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(mut to: W, kind: FileKind) -> io::Result<Self> {
-        to.write_all(MAGIC)?;
-        to.write_all(&FORMAT.to_le_bytes())?;
-        to.write_all(&[kind as u8])?;
-        Ok(Writer {
+    pub fn new(to: W, kind: FileKind) -> io::Result<Self> {
+        let mut writer = Writer {
             to,
+            kind,
+            written: 0,
+            begins: 0,
             block: Vec::new(),
-        })
+        };
+        writer.begin()?;
+        Ok(writer)
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        self.begins = self.written;
+        let [low, high] = FORMAT.to_le_bytes();
+        self.write(MAGIC)?;
+        self.write(&[low, high, self.kind as u8])
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.written += bytes.len() as u64;
+        self.to.write_all(bytes)
     }
 
     /// Writes the block if it is long enough. True if it did: what comes next is in another block.
@@ -94,18 +113,30 @@ impl<W: Write> Writer<W> {
         let length = length.filter(|length| *length <= LONGEST);
         let length = length.ok_or_else(|| Error::format("a block of more than 1 GiB"))?;
         let packed = packer.0.compress(&self.block)?;
-        self.to.write_all(&length.to_le_bytes())?;
-        self.to.write_all(&(packed.len() as u32).to_le_bytes())?;
-        self.to.write_all(&packed)?;
+        self.write(&length.to_le_bytes())?;
+        self.write(&(packed.len() as u32).to_le_bytes())?;
+        self.write(&packed)?;
         self.block.clear();
         Ok(())
     }
 
     /// Writes what is left, and the end.
     pub fn finish(mut self, packer: &mut Packer) -> Result<(), Error> {
-        self.flush(packer)?;
-        self.to.write_all(&[0; 8])?;
+        self.end(packer)?;
         self.to.flush()?;
+        Ok(())
+    }
+
+    /// Ends the file, and begins another behind it.
+    pub fn next_file(&mut self, packer: &mut Packer) -> Result<(), Error> {
+        self.end(packer)?;
+        self.begin()?;
+        Ok(())
+    }
+
+    fn end(&mut self, packer: &mut Packer) -> Result<(), Error> {
+        self.flush(packer)?;
+        self.write(&[0; 8])?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! This is the one step that does not divide, so it sees nothing but what it must: of a capture with 1 % loss one row of some
 //! ten.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,23 +38,22 @@ pub struct Judged {
     pub capture: String,
     /// Names of the settings that were replayed.
     pub settings: Vec<String>,
-    /// Of each group the number of pieces.
-    pieces: Vec<u32>,
+    /// Where each piece begins in what was written of each group, and behind those of groups in what was judged.
+    pieces: Vec<Vec<u64>>,
 }
 
 impl Judged {
     /// How many pieces there are, one at least.
     #[must_use]
-    pub fn pieces(&self) -> u32 {
-        // Behind the last piece of all groups is what waited to the end, and what sums up the whole.
-        self.pieces.iter().max().map_or(1, |most| most + 1)
+    pub fn pieces(&self) -> usize {
+        self.pieces.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether a group has rows of its own in a piece.
+    /// Where a piece begins in the rows of a group; none where it has none there. What was judged is behind all groups.
     #[must_use]
-    pub fn has(&self, group: u16, piece: u32) -> bool {
-        let pieces = self.pieces.get(usize::from(group));
-        pieces.is_some_and(|pieces| piece < *pieces)
+    pub fn begin(&self, group: u16, piece: usize) -> Option<u64> {
+        let pieces = self.pieces.get(usize::from(group))?;
+        pieces.get(piece).copied()
     }
 
     /// How many groups there are.
@@ -92,7 +91,7 @@ impl Judged {
 }
 
 /// Judges the rows that wait in what [`analyse`](super::analyse()) wrote of each group of `parts`, in any order; each with a name
-/// for errors. `open` opens the piece of this number of the rows, from 0 on.
+/// for errors. The rows go to `to`, in pieces.
 ///
 /// # Errors
 /// Those of what is read and written, and when it is not of all groups of these parts, with these settings. [`Error::Full`]
@@ -101,13 +100,13 @@ pub fn judge<R: Read, W: Write>(
     parts: &[Part],
     settings: &Settings,
     waiting: impl IntoIterator<Item = (String, R)>,
-    open: impl FnMut(u32) -> io::Result<W>,
+    to: W,
 ) -> Result<Judged, Error> {
     let mut judged = Judged::new(parts, settings);
     let mut groups = opened(&judged, waiting)?;
     let mut hosts = Hosts::new(settings);
     let mut packer = Packer::new()?;
-    let mut pieces = Pieces::new(judged.head, open);
+    let mut pieces = Pieces::new(judged.head, to)?;
     while let Some(stretch) = groups.iter().filter_map(|group| group.from.next).min() {
         let mut all = Waiting::default();
         for group in &mut groups {
@@ -138,12 +137,13 @@ pub fn judge<R: Read, W: Write>(
     {
         return Err(Error::Full);
     }
-    let last = first_of(judged.pieces() - 1);
+    // Behind the last piece of all groups is what waited to the end, and what sums up the whole.
+    let last = first_of(judged.pieces());
     let mut left = hosts.end();
     judged.counters.failures.add(hosts.failures());
     left.totals.append(&totals);
     pieces.write(last, &left, &mut packer)?;
-    pieces.finish(&mut packer)?;
+    judged.pieces.push(pieces.finish(&mut packer)?);
     Ok(judged)
 }
 
@@ -156,7 +156,6 @@ impl Judged {
         let names = settings.whatif.as_ref().map(|plan| plan.names().to_vec());
         Judged {
             head: RowsHeader {
-                shards: parts.first().map_or(1, |part| part.shards),
                 groups,
                 // Behind those that there are.
                 group: groups,
@@ -170,7 +169,7 @@ impl Judged {
                 .first()
                 .map_or_else(String::new, |part| part.name.clone()),
             settings: names.unwrap_or_default(),
-            pieces: vec![0; usize::from(groups)],
+            pieces: vec![Vec::new(); usize::from(groups)],
         }
     }
 }

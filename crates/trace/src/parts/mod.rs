@@ -2,10 +2,10 @@
 //!
 //! Four steps, each a pure function of files, so that any of them can run anywhere and again:
 //!
-//! 1. [`read()`]: one file of the capture. Its packets are written to one file for each group of shards ([`packets`]), and what
+//! 1. [`read()`]: one file of the capture. Its packets are written to one file for each group of connections ([`packets`]), and what
 //!    the file says of itself and of later ones to a [`Part`], which is small, and a [`Detail`].
-//! 2. [`analyse()`]: one group of shards over all files. It gives each shard its packets in the order in which one run would have
-//!    given them, and writes the rows by the stretch in which they were ready, in pieces of many stretches. Rows that wait for
+//! 2. [`analyse()`]: one group over all files. It has its packets in the order in which one run would have
+//!    had them, and writes the rows by the stretch in which they were ready, in pieces of many stretches. Rows that wait for
 //!    what other connections say of their host ([`Hosts`](crate::run::hosts::Hosts)) are apart.
 //! 3. [`judge()`]: the rows that wait, of all groups. It does not divide, but such rows are few.
 //! 4. [`PieceRows`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too: whoever
@@ -41,10 +41,12 @@ pub use merge::PieceRows;
 pub use part::{broken, Detail, Part};
 pub use read::read;
 
+use crate::run::decode::Spread;
+use crate::run::shard_count;
 use crate::settings::Settings;
 
 /// The version of all that is written. A change of what packets or rows hold changes it.
-const FORMAT: u16 = 7;
+const FORMAT: u16 = 8;
 
 /// Why a step cannot be done.
 #[derive(Debug)]
@@ -83,10 +85,28 @@ impl From<io::Error> for Error {
     }
 }
 
-/// How many groups of shards there can be.
+/// With more groups than this the step [`read()`] would have more files open, and memory for them, than is its due.
+const MOST_GROUPS: u16 = 256;
+
+/// How many groups there can be; one where so few connections are remembered that all are in one shard.
 #[must_use]
 pub fn most_groups(settings: &Settings) -> u16 {
-    crate::run::shard_count(settings) as u16
+    if shard_count(settings) == 1 {
+        1
+    } else {
+        MOST_GROUPS
+    }
+}
+
+/// How flows are spread: each group is a shard, but for one of all connections, which has the shards of one run and makes room
+/// in them as that does.
+fn spread(settings: &Settings, groups: u16) -> Spread {
+    let shards = if groups == 1 {
+        shard_count(settings) as u16
+    } else {
+        groups
+    };
+    Spread::new(settings.key, shards)
 }
 
 /// The group of a shard.

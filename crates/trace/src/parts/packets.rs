@@ -1,4 +1,4 @@
-//! The packets of one file and one group of shards, packed.
+//! The packets of one file and one group, packed.
 //!
 //! Of a packet only that is written in which it differs from what the last one of its flow leads to expect, as in RFC 1144: a
 //! flow has a place in a table, and both who writes and who reads keep in it what its last packet said. Two flows that share a

@@ -30,7 +30,6 @@ pub(super) type Key = (Time, usize);
 pub struct Part {
     /// Its name, for warnings.
     pub name: String,
-    pub(super) shards: u16,
     /// The mark of the key by which flows were spread over them.
     pub(super) key: u64,
     pub(super) groups: u16,
@@ -179,7 +178,7 @@ impl Part {
     /// As `from` has them, and for what is none or not whole.
     pub fn read(name: &str, from: impl Read) -> Result<Self, Error> {
         let part: Self = read_one(name.to_owned(), from, FileKind::Part)?;
-        if part.groups == 0 || part.shards == 0 {
+        if part.groups == 0 {
             return Err(Error::format(format!("{name}: a part of no groups")));
         }
         Ok(part)

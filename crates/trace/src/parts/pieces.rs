@@ -1,4 +1,4 @@
-//! Rows of stretches in pieces: files of their own, so that pieces can be read apart.
+//! Rows of stretches in pieces: each a file of its own within one, so that pieces can be read apart.
 
 use std::io::{self, Read, Write};
 
@@ -10,55 +10,46 @@ use super::rows::{piece_of, RowsHeader, Tag};
 use super::Error;
 use crate::analyzer::Rows;
 
-/// Writes pieces.
-pub(super) struct Pieces<W, P> {
+/// Writes pieces, one behind the other.
+pub(super) struct Pieces<W> {
     head: RowsHeader,
-    open: P,
-    /// The piece that is written, and its number.
-    current: Option<(u32, Writer<W>)>,
-    /// How many there are.
-    count: u32,
+    to: Writer<W>,
+    /// Where each begins.
+    begins: Vec<u64>,
 }
 
-impl<W: Write, P: FnMut(u32) -> io::Result<W>> Pieces<W, P> {
-    pub fn new(head: RowsHeader, open: P) -> Self {
-        Pieces {
+impl<W: Write> Pieces<W> {
+    pub fn new(head: RowsHeader, to: W) -> io::Result<Self> {
+        Ok(Pieces {
             head,
-            open,
-            current: None,
-            count: 0,
-        }
+            to: Writer::new(to, FileKind::Rows)?,
+            begins: Vec::new(),
+        })
     }
 
     /// Adds the rows of a stretch. Every piece up to its own is there then, with rows or without.
     pub fn write(&mut self, stretch: u64, rows: &Rows, packer: &mut Packer) -> Result<(), Error> {
-        while self.count <= piece_of(stretch) {
-            self.end(packer)?;
-            let mut writer = Writer::new((self.open)(self.count)?, FileKind::Rows)?;
-            exact::write(&self.head, &mut writer.block);
-            self.current = Some((self.count, writer));
-            self.count += 1;
+        while self.begins.len() <= piece_of(stretch) {
+            if !self.begins.is_empty() {
+                exact::write(&Tag::End, &mut self.to.block);
+                self.to.next_file(packer)?;
+            }
+            self.begins.push(self.to.begins);
+            exact::write(&self.head, &mut self.to.block);
         }
-        if let Some((_, writer)) = self.current.as_mut().filter(|_| !rows.is_empty()) {
-            exact::write(&Tag::Stretch(stretch), &mut writer.block);
-            exact::write(rows, &mut writer.block);
-            writer.flush_full(packer)?;
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, packer: &mut Packer) -> Result<(), Error> {
-        if let Some((_, mut writer)) = self.current.take() {
-            exact::write(&Tag::End, &mut writer.block);
-            writer.finish(packer)?;
+        if !rows.is_empty() {
+            exact::write(&Tag::Stretch(stretch), &mut self.to.block);
+            exact::write(rows, &mut self.to.block);
+            self.to.flush_full(packer)?;
         }
         Ok(())
     }
 
-    /// How many there are.
-    pub fn finish(mut self, packer: &mut Packer) -> Result<u32, Error> {
-        self.end(packer)?;
-        Ok(self.count)
+    /// Where each of them begins, bytes.
+    pub fn finish(mut self, packer: &mut Packer) -> Result<Vec<u64>, Error> {
+        exact::write(&Tag::End, &mut self.to.block);
+        self.to.finish(packer)?;
+        Ok(self.begins)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Step 1: one file of a capture to the packets of each group of shards.
+//! Step 1: one file of a capture to the packets of each group of connections.
 
 use std::io::Write;
 
@@ -8,16 +8,16 @@ use rexmit_wire::capture::{Drops, End, Misdated, Reader};
 use super::blocks::Packer;
 use super::packets::{Flows, PacketWriter};
 use super::part::{Detail, Part, Stretch, Taught};
-use super::{group_of, most_groups, Error};
+use super::{group_of, most_groups, spread, Error};
 use crate::multipath::Lesson;
 use crate::run::decode::{Counted, Decoder};
-use crate::run::{spread, Progress, STRETCH};
+use crate::run::{Progress, STRETCH};
 use crate::settings::Settings;
 
 /// Frames between two calls that tell how far it is.
 const TOLD: u64 = 1 << 16;
 
-/// Reads a file of a capture and writes its packets to `writers`, one for each group of shards. `report` hears now and then
+/// Reads a file of a capture and writes its packets to `writers`, one for each group. `report` hears now and then
 /// how far it is; when it says false, reading stops as if the file ended there.
 ///
 /// A file that breaks in the middle is read up to there, and the part says why.
@@ -31,11 +31,11 @@ pub fn read<W: Write>(
     writers: Vec<W>,
     mut report: impl FnMut(Progress) -> bool,
 ) -> Result<(Part, Detail), Error> {
-    let shards = most_groups(settings);
+    let most = most_groups(settings);
     let groups = writers.len() as u16;
-    if groups == 0 || groups > shards {
+    if groups == 0 || groups > most {
         return Err(Error::format(format!(
-            "there can be 1 to {shards} groups, not {}",
+            "there can be 1 to {most} groups, not {}",
             writers.len()
         )));
     }
@@ -50,7 +50,7 @@ pub fn read<W: Write>(
         verdicts: Vec::new(),
         flows: Flows::new(),
     };
-    let spread = spread(settings);
+    let spread = spread(settings, groups);
     // Which of the files it is, is known when all are there.
     let mut decoder = Decoder::new(0, spread);
     let (mut decoded, mut besides) = (Vec::with_capacity(1), Vec::new());
@@ -130,7 +130,6 @@ impl Part {
     fn new(name: &str, settings: &Settings, groups: u16) -> Self {
         Part {
             name: name.to_owned(),
-            shards: most_groups(settings),
             key: settings.key.mark(),
             groups,
             counted: Counted::default(),

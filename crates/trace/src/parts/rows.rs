@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// What a file of rows is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RowsHeader {
-    pub shards: u16,
     pub groups: u16,
     /// The group whose rows these are.
     pub group: u16,
@@ -28,16 +27,11 @@ pub(super) enum Tag {
 const STRETCHES: u64 = 64;
 
 /// The piece of a stretch.
-pub(super) const fn piece_of(stretch: u64) -> u32 {
-    (stretch / STRETCHES) as u32
+pub(super) const fn piece_of(stretch: u64) -> usize {
+    (stretch / STRETCHES) as usize
 }
 
 /// The first stretch of a piece.
-pub(super) const fn first_of(piece: u32) -> u64 {
+pub(super) const fn first_of(piece: usize) -> u64 {
     piece as u64 * STRETCHES
-}
-
-/// So many of something.
-pub(super) fn count(number: u16, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }

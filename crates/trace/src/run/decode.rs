@@ -30,7 +30,7 @@ pub(crate) struct Spread {
     key: Key,
     /// The key is that of the process's tables, too.
     is_of_process: bool,
-    shards: u16,
+    pub shards: u16,
 }
 
 impl Spread {

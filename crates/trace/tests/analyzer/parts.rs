@@ -1,9 +1,7 @@
 //! A capture cut into files, and its connections into groups: the same rows, order and summary as of one run.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, Write};
-use std::rc::Rc;
+use std::io::{self, Cursor};
 
 use proptest::prelude::*;
 use rexmit_time::{Duration, Time};
@@ -133,8 +131,8 @@ fn in_groups(
     let (parts, written): (Vec<Part>, Vec<_>) = each
         .map(|(file, capture)| read(capture, &file.to_string(), groups, settings))
         .unzip();
-    let mut waiting: Vec<(String, Vec<u8>)> = Vec::new();
-    let mut pieces: BTreeMap<(u16, u32), Vec<u8>> = BTreeMap::new();
+    let mut waiting: Vec<Vec<u8>> = vec![Vec::new(); usize::from(groups)];
+    let mut pieces = vec![Vec::new(); usize::from(groups) + 1];
     // In any order.
     for group in (0..groups).rev() {
         let from = From {
@@ -143,71 +141,26 @@ fn in_groups(
             },
             detail: |file: usize| Ok((String::new(), &written[file].1[..])),
         };
-        let rows = Written::default();
         let to = Sink {
-            waiting: rows.open(u32::MAX),
-            piece: |piece| Ok(rows.open(piece)),
+            waiting: &mut waiting[usize::from(group)],
+            rows: &mut pieces[usize::from(group)],
         };
-        let analysed = analyse(&parts, group, settings, from, to, |_| true)?;
-        let mut files = rows.files();
-        waiting.push((String::new(), files.remove(&u32::MAX).unwrap()));
-        assert_eq!(files.len() as u32, analysed.pieces);
-        pieces.extend(
-            files
-                .into_iter()
-                .map(|(piece, file)| ((group, piece), file)),
-        );
+        analyse(&parts, group, settings, from, to, |_| true)?;
     }
-    let waits = waiting.iter().map(|(name, file)| (name.clone(), &file[..]));
-    let written = Written::default();
-    let judged = judge(&parts, settings, waits, |piece| Ok(written.open(piece)))?;
-    let of_all = written.files();
-    assert_eq!(of_all.len() as u32, judged.pieces());
+    let waits = waiting.iter().map(|file| (String::new(), &file[..]));
+    let judged = judge(&parts, settings, waits, &mut pieces[usize::from(groups)])?;
     let mut rows = Vec::new();
     for number in 0..judged.pieces() {
-        let own = pieces.iter().filter(|((_, piece), _)| *piece == number);
-        assert!(own
-            .clone()
-            .all(|((group, _), _)| judged.has(*group, number)));
-        let files = own.map(|(_, file)| file).chain([&of_all[&number]]);
-        let files = files.map(|file| (String::new(), &file[..]));
+        let of_all = (0..).zip(&pieces);
+        let begin = |group: u16| judged.begin(group, number).map(|at| at as usize);
+        let files = of_all.filter_map(|(group, file)| Some(&file[begin(group)?..]));
+        let files = files.map(|file| (String::new(), file));
         let mut piece = PieceRows::new(&judged, files).unwrap();
         while let Some(some) = piece.next_rows().unwrap() {
             rows.push(some);
         }
     }
     Ok((rows, judged.summary()))
-}
-
-/// Files in memory, by number.
-#[derive(Default)]
-struct Written(RefCell<BTreeMap<u32, Rc<RefCell<Vec<u8>>>>>);
-
-/// One of them.
-struct ToFile(Rc<RefCell<Vec<u8>>>);
-
-impl Written {
-    fn open(&self, number: u32) -> ToFile {
-        let file = Rc::default();
-        let before = self.0.borrow_mut().insert(number, Rc::clone(&file));
-        assert!(before.is_none(), "{number} is opened once");
-        ToFile(file)
-    }
-
-    fn files(self) -> BTreeMap<u32, Vec<u8>> {
-        let files = self.0.into_inner().into_iter();
-        files.map(|(number, file)| (number, file.take())).collect()
-    }
-}
-
-impl Write for ToFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The rows of all pieces in their order.
