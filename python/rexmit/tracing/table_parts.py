@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +23,8 @@ class TableParts:
         self._most_values, self._lasting = most_values, lasting
         self.waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self.files: dict[str, list[Path]] = {name: [] for name in TABLES}
+        self.heights: dict[str, list[int]] = {name: [] for name in TABLES}
+        """Rows of each file that was written here."""
 
     def add(self, batch: Batch) -> None:
         """Keeps the rows of a batch; they are on the disk when there are many."""
@@ -45,6 +46,7 @@ class TableParts:
             else:
                 # Statistics would say what to leave out.
                 rows.write_parquet(file, compression="lz4", statistics=False)
+        self.heights[name].append(rows.height)
         self.waiting[name] = []
 
     def take(self, name: str, part: Path) -> None:
@@ -66,13 +68,3 @@ def file_name(table: str, number: int) -> str:
 def values(table: str, rows: int) -> int:
     """How many values so many rows of a table have."""
     return rows * len(TABLES[table])
-
-
-def counts(parts: TableParts) -> Mapping[str, list[int]]:
-    """The rows of each part of each table."""
-    return {
-        name: [
-            pl.scan_parquet(file, glob=False).select(pl.len()).collect().item() for file in files
-        ]
-        for name, files in parts.files.items()
-    }

@@ -82,7 +82,7 @@ def merge(
     """
     # Polars is large, and no other step needs it.
     from rexmit.tracing.source import from_batch
-    from rexmit.tracing.table_parts import TableParts, counts
+    from rexmit.tracing.table_parts import TableParts
 
     with _writing(target):
         merged = _core.MergeParts(rows, judged, pieces=pieces)
@@ -92,7 +92,7 @@ def merge(
                 parts.add(from_batch(batch))
             for name in parts.files:
                 parts.flush(name)
-            answer = {"tables": counts(parts)}
+            answer = {"tables": parts.heights}
         return _keep(target, answer)
 
 
