@@ -457,7 +457,8 @@ def judge_parts(
 
     The third step, the one that is not divided; it reads only what it must. `parts` and settings
     are as in `analyse_part`, `rows` what that wrote of each group, in any order. Gives what
-    `Trace.summary` gives, and `pieces`: how many there are to merge; or `full`, as `analyse_part`.
+    `Trace.summary` gives, and `pieces`: the bytes of each piece that there is to merge; or `full`,
+    as `analyse_part`.
     Raises OSError for a file that cannot be read, ValueError for what is of another version, cut
     off or broken, of other files or settings, where a group is missing, and when nothing could be
     read at all.

@@ -63,7 +63,12 @@ def test_a_disk_that_is_full_is_no_fault_of_captures(
 
 @pytest.mark.parametrize(
     "planted",
-    ["[" * 100_000, "[]", "{}", '{"packets": "x", "tcp_packets": -1, "tables": [], "pieces": 1e9}'],
+    [
+        "[" * 100_000,
+        "[]",
+        "{}",
+        '{"packets": "x", "tcp_packets": -1, "tables": [], "pieces": [1e9]}',
+    ],
 )
 def test_what_somebody_else_wrote_there_is_made_anew(
     planted: str, captures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -117,9 +122,9 @@ def test_one_is_at_work_at_a_time(captures: list[Path], tmp_path: Path) -> None:
         pass
 
 
-def test_more_pieces_than_there_can_be_were_not_made(tmp_path: Path) -> None:
+def test_pieces_that_cannot_be_were_not_made(tmp_path: Path) -> None:
     judged = tmp_path / "judged"
     judged.mkdir()
-    for pieces, is_known in ((5, True), (2**40, False), (-1, False)):
+    for pieces, is_known in (([5, 3], True), (2**40, False), ([-1], False), (["x"], False)):
         (tmp_path / "judged.json").write_text(json.dumps({"pieces": pieces}))
         assert (tasks.kept(judged, ("pieces",)) is not None) == is_known

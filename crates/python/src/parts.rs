@@ -184,6 +184,6 @@ pub fn analyse_part<'py>(
     dict.set_item("tcp_packets", analysed.counters.packets)?;
     dict.set_item("connections", analysed.counters.connections)?;
     dict.set_item("rows", analysed.rows)?;
-    dict.set_item("pieces", analysed.pieces.len())?;
+    dict.set_item("pieces", analysed.pieces.len().saturating_sub(1))?;
     Ok(dict)
 }

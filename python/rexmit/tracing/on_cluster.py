@@ -46,9 +46,9 @@ GROUPS: Final = 16
 GROUPS_A_WORKER: Final = 4
 """Groups for each worker at least: a group that is large holds up less than all others."""
 
-PIECES: Final = 4
-"""Pieces that a worker puts together at a time, at most: 8 million packets. With much fewer, the
-parts of tables would be small, and many."""
+RUN_BYTES: Final = 100_000_000
+"""Bytes of pieces that a worker puts together at a time, more or less: those of some 8 million
+packets. With much fewer, the parts of tables would be small, and many."""
 
 _COUNTED: Final = ("packets", "tcp_packets")
 """What is needed of what was said of a part, or of rows."""
@@ -311,16 +311,12 @@ def _is_summary(data: Mapping[str, Any], captures: Sequence[Capture]) -> bool:
 def _merge(
     rows: list[Path],
     judged: Path,
-    pieces: int,
+    pieces: Sequence[int],
     journal: Journal,
     workers: Cluster,
 ) -> dict[str, list[tuple[Path, int]]]:
     """The parts of each table in their order, with how many rows each has."""
-    # As many runs for each worker, and of one length as far as can be.
-    there = max(workers.workers, 1)
-    count = min(pieces, there * -(-pieces // (there * PIECES)))
-    borders = [pieces * number // count for number in range(count + 1)]
-    runs = list(pairwise(borders))
+    runs = _runs(pieces, max(workers.workers, 1))
     merged = {str(run[0]): journal.merged(judged, run) for run in runs}
     counts: dict[str, dict[str, list[int]]] = {}
     for name, path in merged.items():
@@ -351,6 +347,19 @@ def _merge(
         ]
         for table in TABLES
     }
+
+
+def _runs(pieces: Sequence[int], workers: int) -> list[tuple[int, int]]:
+    """Which pieces, of so many bytes each, are put together at a time: from one on to before
+    another. There are as many runs for each worker, of about one length.
+    """
+    total, before = max(sum(pieces), 1), 0
+    count = workers * -(-total // (workers * RUN_BYTES))
+    first: dict[int, int] = {}
+    for number, size in enumerate(pieces):
+        first.setdefault(before * count // total, number)
+        before += size
+    return list(pairwise([*first.values(), len(pieces)]))
 
 
 def _files(

@@ -61,7 +61,7 @@ pub fn judge_parts<'py>(
     let dict = told::summary(py, &summary, None, &said.settings, &stacks, files, drops)?;
     // Parts are read without a capture filter.
     dict.set_item("left_out", 0)?;
-    dict.set_item("pieces", said.pieces())?;
+    dict.set_item("pieces", said.sizes())?;
     Ok(dict)
 }
 

@@ -31,7 +31,7 @@ pub struct Analysed {
     pub counters: Counters,
     /// Rows that were written.
     pub rows: u64,
-    /// Where each of the pieces begins in which they were, bytes.
+    /// Where each of the pieces begins in which they were, bytes, and where the last one ends.
     pub pieces: Vec<u64>,
     /// Connections that there were at the end of each stretch.
     pub(super) connections: Vec<usize>,

@@ -120,11 +120,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the end.
-    pub fn finish(mut self, packer: &mut Packer) -> Result<(), Error> {
+    /// Writes what is left, and the end. How many bytes there are in all.
+    pub fn finish(mut self, packer: &mut Packer) -> Result<u64, Error> {
         self.end(packer)?;
         self.to.flush()?;
-        Ok(())
+        Ok(self.written)
     }
 
     /// Ends the file, and begins another behind it.
@@ -243,7 +243,8 @@ pub(super) fn write_one(
     let mut packer = Packer::new()?;
     let mut writer = Writer::new(to, kind)?;
     exact::write(value, &mut writer.block);
-    writer.finish(&mut packer)
+    writer.finish(&mut packer)?;
+    Ok(())
 }
 
 /// Reads a file of one value.

@@ -38,7 +38,8 @@ pub struct Judged {
     pub capture: String,
     /// Names of the settings that were replayed.
     pub settings: Vec<String>,
-    /// Where each piece begins in what was written of each group, and behind those of groups in what was judged.
+    /// Where each piece begins in what was written of each group, and where the last one ends; behind those of groups, in what
+    /// was judged.
     pieces: Vec<Vec<u64>>,
 }
 
@@ -46,13 +47,26 @@ impl Judged {
     /// How many pieces there are, one at least.
     #[must_use]
     pub fn pieces(&self) -> usize {
-        self.pieces.iter().map(Vec::len).max().unwrap_or(0)
+        let ends = self.pieces.iter().map(Vec::len).max();
+        ends.unwrap_or(0).saturating_sub(1)
+    }
+
+    /// The bytes of each piece, of all groups and what was judged.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<u64> {
+        let mut sizes = vec![0; self.pieces()];
+        for begins in &self.pieces {
+            for (size, piece) in sizes.iter_mut().zip(begins.windows(2)) {
+                *size += piece[1] - piece[0];
+            }
+        }
+        sizes
     }
 
     /// Where a piece begins in the rows of a group; none where it has none there. What was judged is behind all groups.
     #[must_use]
     pub fn begin(&self, group: u16, piece: usize) -> Option<u64> {
-        let pieces = self.pieces.get(usize::from(group))?;
+        let pieces = self.pieces.get(usize::from(group))?.split_last()?.1;
         pieces.get(piece).copied()
     }
 

@@ -262,7 +262,8 @@ impl<W: Write> PacketWriter<W> {
     }
 
     pub fn finish(self, packer: &mut Packer) -> Result<(), Error> {
-        self.to.finish(packer)
+        self.to.finish(packer)?;
+        Ok(())
     }
 }
 

@@ -45,10 +45,10 @@ impl<W: Write> Pieces<W> {
         Ok(())
     }
 
-    /// Where each of them begins, bytes.
+    /// Where each of them begins, bytes, and where the last one ends.
     pub fn finish(mut self, packer: &mut Packer) -> Result<Vec<u64>, Error> {
         exact::write(&Tag::End, &mut self.to.block);
-        self.to.finish(packer)?;
+        self.begins.push(self.to.finish(packer)?);
         Ok(self.begins)
     }
 }
