@@ -42,7 +42,8 @@ class TableParts:
         rows = pl.concat(self.waiting[name])
         with whole_file(self._next(name)) as file:
             if self._lasting:
-                rows.write_parquet(file, compression="zstd")
+                # The usual level packs by a fiftieth more, in a tenth more time.
+                rows.write_parquet(file, compression="zstd", compression_level=1)
             else:
                 # Statistics would say what to leave out.
                 rows.write_parquet(file, compression="lz4", statistics=False)

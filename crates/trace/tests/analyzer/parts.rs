@@ -338,7 +338,7 @@ proptest! {
         connections in 8u16..120,
         places in proptest::collection::vec(0usize..100_000, 0..6),
         steps in proptest::collection::vec((0usize..100_000, -1_500i64..1_500), 0..3),
-        groups in 1u16..=16,
+        groups in 1u16..=40,
         most_connections in prop_oneof![Just(2_000_000usize), Just(4_200), Just(50)],
         both_ways: bool,
         order: u64,
