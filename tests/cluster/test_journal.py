@@ -128,3 +128,21 @@ def test_pieces_that_cannot_be_were_not_made(tmp_path: Path) -> None:
     for pieces, is_known in (([5, 3], True), (2**40, False), ([-1], False), (["x"], False)):
         (tmp_path / "judged.json").write_text(json.dumps({"pieces": pieces}))
         assert (tasks.kept(judged, ("pieces",)) is not None) == is_known
+
+
+def test_who_goes_on_has_the_groups_of_who_began(captures: list[Path], tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "t", "p", {})
+    with journal.open(captures, resume=False):
+        assert journal.groups(16) == 16
+        (journal.parts / "a.json").touch()
+    again = Journal(tmp_path / "t", "p", {})
+    with again.open(captures, resume=True):
+        assert again.groups(40) == 16
+
+
+def test_workers_have_runs_of_pieces_of_about_one_length() -> None:
+    # What ends with the capture is in pieces that are next to empty.
+    pieces = [20_000_000] * 10 + [100] * 300
+    runs = on_cluster._runs(pieces, 2)
+    assert runs == [(0, 3), (3, 6), (6, 8), (8, 310)]
+    assert on_cluster._runs([5], 3) == [(0, 1)]
