@@ -1,24 +1,51 @@
 //! Takes what the guest sends and puts it into the shared folder.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{Read, Write};
+use std::io::{self, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{symlink, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 
 use super::frames::{self, Frame, Kind};
 use crate::share::Share;
 
+/// How long bytes may gather in the pipe, real time. The emulator writes each by itself; a reader that woke for each would
+/// stop the machine's processor as often.
+const GATHER: Duration = Duration::from_millis(2);
+/// What a pipe holds.
+const PIPE: usize = 64 << 10;
+
+/// Reads what has gathered since the first byte came.
+struct Gathered<R>(R);
+
+impl<R: Read + AsFd> Read for Gathered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut polled = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut polled, PollTimeout::NONE) {
+            Ok(_) => thread::sleep(GATHER),
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.0.read(buffer)
+    }
+}
+
 /// Takes frames until the sender ends. While much waits for the caller to read nothing is taken, and the machine, which
 /// cannot write, stands still with its clock.
-pub fn take_all(from: &mut impl Read, share: &Share, folder: &Path) -> Result<()> {
+pub fn take_all(from: impl Read + AsFd, share: &Share, folder: &Path) -> Result<()> {
     let mut taker = Taker {
         share,
         folder,
         last: None,
     };
-    while let Some(frame) = frames::decode(from)? {
+    let mut from = BufReader::with_capacity(PIPE, Gathered(from));
+    while let Some(frame) = frames::decode(&mut from)? {
         share.wait_for_room();
         taker
             .take(&frame)

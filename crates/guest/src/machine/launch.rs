@@ -164,7 +164,7 @@ fn watch(ours: Ours, share: Share, emulator: Pid, state: bool) -> Box<dyn FnOnce
     let Ours {
         orders,
         answers,
-        mut sent,
+        sent,
     } = ours;
     for descriptor in [ORDERS, ANSWERS, SENT, CONSOLE] {
         // The emulator has its own by now: what it writes is to end with it.
@@ -192,7 +192,7 @@ fn watch(ours: Ours, share: Share, emulator: Pid, state: bool) -> Box<dyn FnOnce
         }
     });
     let taking = thread::spawn(move || {
-        let taken = intake::take_all(&mut sent, &share, Path::new(Layout::SHARE));
+        let taken = intake::take_all(sent, &share, Path::new(Layout::SHARE));
         if let Err(error) = taken {
             end("what the guest sends", error);
         }
