@@ -7,8 +7,8 @@ the long connection by the program of `benches/trace.rs`. "Times tcptrace" is th
 `rexmit trace` on one core against `tcptrace -n -l`; "the core, times tcptrace" the analysis alone
 against `tcptrace -n`. Programs are run in turn, each number is the least of the runs, but for
 tshark, which runs once. Machines differ, so every aim is a ratio to what ran beside it, but for
-bytes. `--against` compares ratios with those that `--json` printed of another commit, and ends with
-1 if one is a tenth worse.
+bytes. `--against` compares ratios with those that `--json` printed of another commit, as
+`ratios.json` has them of one, and ends with 1 if one is a tenth worse.
 """
 
 from __future__ import annotations
