@@ -5,7 +5,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Of, Rows};
-use rexmit_trace::columns::tables;
+use rexmit_trace::columns::{tables, Purpose};
 use rexmit_trace::multipath::Signal;
 use rexmit_trace::rows::{Connection, Retransmission};
 use rexmit_trace::settings::Settings;
@@ -262,5 +262,5 @@ fn analyze(script: &Script) {
     let reinjected = |of: &Of<Retransmission>| of.row.mechanism == Mechanism::MptcpReinject;
     assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
     rows.sort();
-    let _ = tables(&rows, "capture", &[]);
+    let _ = tables(&rows, "capture", &[], Purpose::Page);
 }
