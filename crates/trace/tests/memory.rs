@@ -108,7 +108,7 @@ fn bytes_among(most_connections: usize, packets: impl Fn(u32) -> Vec<Headers>) -
             }
             now += Duration::from_nanos(1_000);
         }
-        analyzer.expire(now + Duration::from_secs(30), u32::MAX);
+        analyzer.expire(now + Duration::from_secs(15), u32::MAX);
         assert_eq!(analyzer.connections(), connections as usize);
         in_use() - before
     };
