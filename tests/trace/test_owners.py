@@ -31,8 +31,8 @@ def told(trace: Trace) -> list[str]:
     return [f"{sentence.label} {sentence.text}" for sentence in said]
 
 
-def of(tmp_path: Path, *shares: dict[str, object], number: int = 1) -> list[str]:
-    made = [connection(connection=n, duration_s=10.0) for n in range(number)]
+def of(tmp_path: Path, *shares: dict[str, object]) -> list[str]:
+    made = [connection(duration_s=10.0)]
     return told(write_trace(tmp_path / "t", connections=made, account=shares))
 
 
@@ -202,8 +202,9 @@ def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:
 
 def test_of_several_connections_it_is_said_how_many(tmp_path: Path) -> None:
     shares = [share(connection=n, length_ns=(n + 1) * S, owner="sender") for n in range(2)]
-    shares[0]["flow"] = "10.0.0.3:80 > 10.0.0.2:40000"
-    (only,) = of(tmp_path, *shares, number=3)
+    made = [connection(connection=n, duration_s=10.0) for n in range(3)]
+    made[0]["flow"] = "10.0.0.2:40000 > 10.0.0.3:80"
+    (only,) = told(write_trace(tmp_path / "t", connections=made, account=shares))
     assert only.startswith("3.00 s of 20 s, in 2 of 3 connections (66.7%): 10.0.0.1 and 1 other")
     assert "(2.00 s of it 10.0.0.1; connection 1, 2.00 s in)" in only
 

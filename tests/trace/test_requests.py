@@ -111,7 +111,12 @@ def test_a_proxy_may_have_another_address_behind(tmp_path: Path) -> None:
     for delay_s in (0.0002, 0.03):
         beside = [
             connection(duration_s=10.0, backward_position="sender"),
-            connection(connection=1, duration_s=10.0, forward_monitor_delay_s=delay_s),
+            connection(
+                connection=1,
+                flow="10.0.0.7:5 > 10.0.0.9:9",
+                duration_s=10.0,
+                forward_monitor_delay_s=delay_s,
+            ),
         ]
         times = [
             share(length_ns=1_000 * MS),
