@@ -309,10 +309,7 @@ def test_the_real_recipe_is_there() -> None:
     # Found from a checkout and from an installed package alike: beside the module.
     real = Path(recipe.__file__).parent / "data"
     assert "CONFIG_MPTCP=y" in (real / "fragment.config").read_text()
-    names = {
-        series: {path.stem for path in (real / "patches" / series).glob("*.patch")}
-        for series in ("6.1", "6.12", "others")
-    }
-    assert [len(of_series) for of_series in names.values()] == [4, 6, 4]
-    assert names["6.12"] > names["6.1"] == names["others"]
-    assert names["6.12"] > recipe.DISPENSABLE.keys()
+    for series in ("6.1", "6.12", "others"):
+        names = {path.stem for path in (real / "patches" / series).glob("*.patch")}
+        assert len(names) == 4
+        assert names > recipe.DISPENSABLE.keys()

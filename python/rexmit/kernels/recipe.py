@@ -25,8 +25,6 @@ Those that have one keep the patches that what is measured on them was measured 
 DISPENSABLE: Final = {
     "0003-tcp-record-why-a-segment-is-sent-again": "mechanisms come from counters",
     "0004-um-let-time-pass-for-a-program-that-spins": "a program that spins stops virtual time",
-    "0005-um-leave-floating-point-registers-in-the-host-process": "transfers take more CPU time",
-    "0006-um-map-the-pages-around-a-fault": "cells take longer to begin",
 }
 """Patches that a kernel does without if its tree has moved on, and what that means for it."""
 
