@@ -19,7 +19,13 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, purpose:
     let is_wanted = |of: &Of<Row>| purpose == Purpose::Tables || is_on_page(&of.row);
     let rows = connections.iter().flat_map(of_connection).filter(is_wanted);
     let senders = connections.iter().flat_map(|of| sides(&of.row));
-    let about = senders.map(|(_, sender)| sender.account.len()).sum();
+    let about: usize = senders.map(|(_, sender)| sender.account.len()).sum();
+    // Both directions have about as many; memory that is not filled would stay with the table.
+    let about = if purpose == Purpose::Page {
+        about / 2
+    } else {
+        about
+    };
     Filler::fill_each(&trace::ACCOUNT, purpose, about, rows, |table, rows| {
         whose(table, rows, capture, |(direction, ..)| *direction);
         table.text("owner", rows, |of| of.row.1.owner.as_str());
