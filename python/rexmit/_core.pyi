@@ -514,11 +514,12 @@ class Trace:
         **asked: Unpack[_Asked],
     ) -> None: ...
     def next_batch(
-        self, within_s: float | None = None, *, for_page: bool = False
+        self, within_s: float | None = None, *, tables: Sequence[str] | None = None
     ) -> dict[str, Batch] | None:
-        """The next rows of every table of `places` of `trace`; none when there are no more. With
-        `within_s` it waits no longer than that, and gives the rows that there are, or no tables.
-        Columns and rows that no page is made of are left out `for_page`.
+        """The next rows of every table of `places` of `trace`, or of these `tables`; none when
+        there are no more. With `within_s` it waits no longer than that, and gives the rows that
+        there are, or no tables. Where no table is named (`[]`), columns and rows that no page is
+        made of are left out of all.
 
         Raises ValueError when nothing can be read at all; what cannot be read to its end gives its
         rows, and a warning in `summary`.

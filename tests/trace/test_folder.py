@@ -157,9 +157,9 @@ def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
 
 
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def given(captures: object, _: Analysis, *, for_page: bool) -> Stream:
+    def given(captures: object, analysis: Analysis) -> Stream:
         assert captures == [Path("a.pcap")]
-        assert not for_page
+        assert analysis.tables is None
         rows = [batch(connections=[connection(connection=number)]) for number in range(3)]
         return Given(rows, Facts(packets=5))
 

@@ -55,6 +55,43 @@ def test_a_trace_is_replaced_where_it_was_asked_for(capture: Path, tmp_path: Pat
     assert (out / "connections.csv").is_file()
 
 
+@pytest.mark.parametrize("tables", [("retransmissions",), ("sides", "connections", "requests")])
+def test_tables_that_were_asked_for_are_those_of_a_whole_trace(
+    capture: Path, tmp_path: Path, tables: tuple[str, ...]
+) -> None:
+    whole = rexmit.trace(capture, out=tmp_path / "whole")
+    out = tmp_path / "t"
+    words = ("trace", capture, "--out", out, "--csv", "--tables", ",".join(tables), "--json")
+    told = json.loads(call(*words).stdout)
+    assert {path.stem for path in out.iterdir()} == {"trace", *tables}
+    kept = rexmit.trace(out)
+    for name in tables:
+        rows = kept.scan(name).collect()
+        assert rows.equals(whole.scan(name).collect())
+        assert told["tables"][name] == rows.height
+    missing = "account" if "connections" in tables else "connections"
+    assert call("trace", out, status=1).stderr.splitlines() == [
+        f"rexmit: {out} has no table {missing}, only {', '.join(tables)}",
+        "  analyse the captures again, without --tables",
+    ]
+    (out / f"{tables[0]}.parquet").unlink()
+    with pytest.raises(UserError, match=tables[0]):
+        rexmit.trace(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--tables", "sides"], "--tables needs --out"),
+        (["--tables", "side", "--out", "t"], "--tables side: there is no such table"),
+        (["--tables", "sides", "--out", "t", "--by", "host"], "--tables keeps tables alone"),
+        (["--tables", "sides", "--out", "t", "--cluster", "local:2"], "does not go with --cluster"),
+    ],
+)
+def test_tables_that_cannot_be_kept_alone(capture: Path, words: list[str], said: str) -> None:
+    assert said in call("trace", capture, *words, status=2).stderr.splitlines()[0]
+
+
 def test_no_text_of_a_csv_is_a_formula(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

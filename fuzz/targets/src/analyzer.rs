@@ -262,5 +262,5 @@ fn analyze(script: &Script) {
     let reinjected = |of: &Of<Retransmission>| of.row.mechanism == Mechanism::MptcpReinject;
     assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
     rows.sort();
-    let _ = tables(&rows, "capture", &[], Purpose::Page);
+    let _ = tables(&rows, "capture", &[], |_| Purpose::Page);
 }

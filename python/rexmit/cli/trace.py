@@ -19,6 +19,7 @@ Examples:
   rexmit trace list.txt                            what tcpdump or tshark printed of packets
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
+  rexmit trace day.pcap --out t --tables retransmissions,requests   these alone, and no page
   rexmit trace --out day 's3://bucket/day/*.pcap.zst'   from an object store, piece by piece
   rexmit trace --out day --cluster local:8 'day/*.pcap'   on eight processes; --resume goes on
   rexmit trace server.pcapng client.pcapng         both ends: where packets were lost, delays
@@ -76,16 +77,10 @@ def trace(options: TraceOptions) -> None:
                 with spared(left_to_pipe(captures)):
                     captures = kept.enter_context(spooled(captures))
         progress = for_stream(sys.stderr, "packets", transient=True)
-        for_page = not (options.out or options.html or annotate or key)
-        trace = analysed(
-            captures,
-            options.out,
-            kept,
-            analysis,
-            for_page=for_page,
-            progress=progress,
-            missing=missing,
-        )
+        trace = analysed(captures, options.out, kept, analysis, progress=progress, missing=missing)
+        if analysis.tables:
+            trace_page.print_tables_of(trace, as_json=options.as_json)
+            return
         copy = None
         if annotate is not None:
             copied = (

@@ -111,7 +111,7 @@ class Analysing:
 
     def analysis(self) -> Analysis:
         """How what is read is analysed. Raises UserError."""
-        return self._analysis(points=None, cluster=None, resume=False)
+        return self._analysis(points=None, tables=None, cluster=None, resume=False)
 
     def _analysis(self, **others: object) -> Analysis:
         return as_typed(
@@ -206,6 +206,16 @@ class TraceOptions(Paging):
             show_default=False,
         ),
     ] = None
+    tables: Annotated[
+        list[str] | None,
+        Option(
+            "--tables",
+            metavar="LIST",
+            help="With --out: make and keep only these tables, separated by commas, and print how "
+            "many rows they have instead of the page. [default: all]",
+            show_default=False,
+        ),
+    ] = None
     annotate: wireshark.Annotate = None
     colorfilters: wireshark.Colorfilters = False
     points: Annotated[
@@ -255,6 +265,12 @@ class TraceOptions(Paging):
             "give files, or - for a pipe",
         )
         copied = self.annotate is not None
+        yield self.tables and self.out is None, "--tables needs --out", "say where: --out DIR"
+        yield (
+            self.tables and (copied or self.html or self.group),
+            "--tables keeps tables alone: nothing is shown of them",
+            "leave --tables out, or --html, --by and --annotate",
+        )
         yield (
             copied and self.points,
             "--annotate copies captures of one point only",
@@ -269,7 +285,14 @@ class TraceOptions(Paging):
     def analysis(self) -> Analysis:
         """As `Analysing` has it, with what is of files alone."""
         points = None if self.points is None else comma_words(self.points)
-        return self._analysis(points=points, cluster=self._on_cluster(), resume=self.resume)
+        tables = list(dict.fromkeys(w for words in self.tables or () for w in comma_words(words)))
+        only_page = not (self.out or self.html or self.annotate or self.group)
+        return self._analysis(
+            points=points,
+            tables=tables if tables or only_page else None,
+            cluster=self._on_cluster(),
+            resume=self.resume,
+        )
 
 
 def comma_words(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rexmit.cli.as_json import print_blocks, print_result
 from rexmit.cli.html import write as write_page
+from rexmit.wording import count
 
 if TYPE_CHECKING:
     from rexmit.cli.trace_options import Paging
@@ -51,6 +52,30 @@ def print_of(
     else:
         _print_page_of(shown, kept=options.out or kept, as_json=as_json)
         write_page([shown], options.html, as_json=as_json)
+
+
+def print_tables_of(trace: Trace, *, as_json: bool) -> None:
+    """What was kept, where that is some tables alone."""
+    import polars as pl
+
+    from rexmit.result.blocks import Facts, heading, warning
+
+    lengths = {name: trace.scan(name).select(pl.len()).collect().item() for name in trace.only}
+    print_result(
+        lambda: {
+            "trace": str(trace.path),
+            "captures": trace.captures,
+            "packets": trace.facts.packets,
+            "warnings": list(trace.facts.warnings),
+            "tables": lengths,
+        },
+        lambda _: (
+            heading(f"{', '.join(trace.captures)}: {count(trace.facts.packets, 'packet')}"),
+            *map(warning, trace.facts.warnings),
+            Facts(tuple((name, count(rows, "row")) for name, rows in lengths.items())),
+        ),
+        as_json=as_json,
+    )
 
 
 def _is_unfit(selection: Selection) -> bool:

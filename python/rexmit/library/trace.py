@@ -53,9 +53,10 @@ def trace(
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
     `no-` before a name all but that one): all without any. Without `names` requests have no names
-    of servers and no paths. `jobs` threads work, one a core where it
-    is None. `progress` is called with each step. What else is said by keywords may be made once, as
-    an `analysis`; keywords beside it change it.
+    of servers and no paths. `jobs` threads work, one a core where it is None. `tables` names those
+    that are made and kept: all where it is None, and of all what a page reads where it names none.
+    `progress` is called with each step. What else is said by keywords may be made once, as an
+    `analysis`; keywords beside it change it.
 
     `cluster` spreads the work over processes (`local:8`) or the workers of a Dask scheduler
     (`tls://HOST:PORT`; with certificates, a `ClusterAddress`), which all see the folder `out`; the
@@ -97,13 +98,11 @@ def analysed(
     kept: ExitStack,
     analysis: Analysis,
     *,
-    for_page: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
     """The trace of files. Without `out` large tables lie in a temporary folder that goes with
-    `kept`, and if it is `for_page` they may lack what none is made of. A folder of a trace is
-    opened instead. Raises UserError.
+    `kept`. A folder of a trace is opened instead. Raises UserError.
     """
     alone = next((path for path in files if isinstance(path, Path) and path.is_dir()), None)
     if alone is not None:
@@ -117,7 +116,6 @@ def analysed(
             where,
             analysis,
             passing=out is None,
-            for_page=for_page,
             progress=progress,
             missing=missing,
         )
@@ -150,6 +148,12 @@ def _opened(path: Path, analysis: Analysis) -> Trace:
         raise UserError(
             f"{path} was analysed with others: {', '.join(result.facts.stacks) or 'all'}",
             f"analyse its captures again, or leave {argument('stacks')} out",
+            usage=True,
+        )
+    if analysis.tables:
+        raise UserError(
+            f"{path} is an analysis: its tables are there",
+            f"analyse its captures again, or leave {argument('tables')} out",
             usage=True,
         )
     return replace(result, names=analysis.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -23,15 +24,17 @@ def scan(folder: Path, table: str) -> pl.LazyFrame:
     return checked.fitting(scan_table(file), columns, file, ANALYSE)
 
 
-def hold(folder: Path, *, points: bool) -> None:
-    """Raises UserError where a table is missing, lacks a column, or has rows that no analysis
-    writes: whoever reads them afterwards relies on that.
+def hold(folder: Path, tables: Iterable[str]) -> None:
+    """Raises UserError where one of the tables is missing, lacks a column, or has rows that no
+    analysis writes: whoever reads them afterwards relies on that.
     """
-    for name, columns in (TABLES | POINT_TABLES if points else TABLES).items():
+    held = list(tables)
+    for name in held:
         file = folder / f"{name}.parquet"
         checked.fits(file, ANALYSE, whole=False)
-        checked.hold(scan(folder, name), columns, file, ANALYSE)
-    _hold_keys(folder)
+        checked.hold(scan(folder, name), (TABLES | POINT_TABLES)[name], file, ANALYSE)
+    if {"connections", "sides"}.issubset(held):
+        _hold_keys(folder)
 
 
 def _hold_keys(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 `trace.json` (format, program, captures, what was read, the command), a parquet file for each table
 of `trace_schema`, with `--csv` each as CSV as well, and `figures/`. Where the captures are of
-several points there are the tables of `points_schema`, too.
+several points there are the tables of `points_schema`, too; with `--tables` only those named.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ the others. `began_s` is when it began to be written, seconds since 1970."""
 
 NEXT: Final = "next_connection"
 """In there: the number that no connection of this piece, or of those before it, has reached."""
+
+ONLY: Final = "only"
+"""The key in a trace.json that names the tables of a trace that has not all."""
 
 _LAST: Final = checked.LARGEST // 2
 """So many connections may come before a piece: further ones have numbers that tables may hold."""
@@ -147,6 +150,7 @@ _CHECK: Final = shape(
             )
         ),
         "pieces": _pieces,
+        ONLY: list_of(one_of(*TABLES, *POINT_TABLES)),
         PIECE: shape({"began_s": number(), NEXT: whole(most=_LAST)}, needed=("began_s", NEXT)),
         "facts": shape(
             {
@@ -211,7 +215,14 @@ class Trace(ShortTable):
     names: bool = field(default=True, kw_only=True)
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """A table, read when asked. Tables of points are without rows where there is one point."""
+        """A table, read when asked. Tables of points are without rows where there is one point.
+        Raises UserError for one that was not made.
+        """
+        if self.only and table in TABLES | POINT_TABLES and table not in self.only:
+            raise UserError(
+                f"{self.path} has no table {table}, only {', '.join(self.only)}",
+                f"{ANALYSE}, without {argument('tables')}",
+            )
         if table in POINT_TABLES and not self.points:
             return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
         if table == LOOKUPS:
@@ -237,8 +248,13 @@ class Trace(ShortTable):
             ("captures", listed(self.captures)),
             *([("points", listed(self.points))] if self.points else []),
             ("packets", f"{self.facts.packets:,}, {self.facts.tcp_packets:,} of TCP"),
-            ("tables", ", ".join(TABLES)),
+            ("tables", ", ".join(self.only or TABLES)),
         ]
+
+    @property
+    def only(self) -> Sequence[str]:
+        """The tables that it has, where it has not all."""
+        return self.meta.get(ONLY) or ()
 
     @property
     def in_memory(self) -> bool:
@@ -281,7 +297,8 @@ class Writer:
     a table of several parts stays in them: a folder by the table's name, which is read as the file
     is, with a folder `part=NUMBER` for each, in the order in which connections ended. The other
     tables of one that is not to be kept are held in memory, and it has no trace.json. `beside` is
-    what may lie in the folder before it is a trace's; it goes when the trace is there.
+    what may lie in the folder before it is a trace's; it goes when the trace is there. Where
+    `tables` names some, the others are left out.
     """
 
     def __init__(
@@ -291,8 +308,10 @@ class Writer:
         passing: bool = False,
         beside: str | None = None,
         replace: bool = False,
+        tables: Sequence[str] | None = None,
     ) -> None:
         self.path = path
+        self._only = tables or ()
         self._passing = self._stays = passing
         self._check = partial(check_place, path, beside=beside, replace=replace)
         self._whole = ExitStack()
@@ -372,6 +391,9 @@ class Writer:
         folder = self._made
         held: dict[str, pl.DataFrame | pl.LazyFrame] = {}
         tables = {name: self._whole_table(name) for name in TABLES} | self._of_points
+        if self._only:
+            tables = {name: rows for name, rows in tables.items() if name in self._only}
+            meta = {**meta, ONLY: list(self._only)}
         for name, rows in tables.items():
             path = folder / f"{name}.parquet"
             if rows is None:
@@ -536,7 +558,7 @@ def open_trace(path: Path) -> Trace:
     fault = digests.fault(path, meta, kept)
     if fault is not None:
         raise UserError(fault, ANALYSE)
-    trace_tables.hold(path, points=bool(meta.get("points")))
+    trace_tables.hold(path, meta.get(ONLY) or (tables if meta.get("points") else TABLES))
     change = changes.line(changes.changed(meta))
     return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *change]))
 

@@ -76,11 +76,9 @@ def files(
     analysis: Analysis,
     progress: Progress,
     missing: Sequence[str],
-    *,
-    for_page: bool,
 ) -> Iterator[Read[Stream]]:
-    """Files, of one point or of several; files of one point are one stream, of which what no page
-    is made of is left out `for_page`. `missing` has a line for each that is not there.
+    """Files, of one point or of several; files of one point are one stream. `missing` has a line
+    for each that is not there.
     """
     first = left_to_pipe(captures)
     with spared(first):
@@ -97,7 +95,7 @@ def files(
             stream: Stream
             several = recognise(captures, analysis.points, progress, analysis.capture_filter)
             if several is None:
-                stream = Core(captures, analysis, for_page=for_page)
+                stream = Core(captures, analysis)
             else:
                 from rexmit.tracing.points.analyse import analyse
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from rexmit import configuration
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError, argument, closest
 from rexmit.options import whole, workers
 from rexmit.values import dataclass
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = ("default",)
 """The usual settings of what-if."""
+
+_OF_WHATIF: Final = frozenset(("whatif", "whatif_totals"))
+"""Tables of connections that are replayed under other settings."""
 
 CONNECTIONS_LIMIT: Final = 2_000_000
 """Connections remembered at a time, unless another number is asked for."""
@@ -44,6 +47,8 @@ class Analysis:
     their packets tell."""
     csv: bool = False
     """Whether the tables are written as CSV as well."""
+    tables: Sequence[str] | None = None
+    """The tables that are made: all where it is None, what a page reads where it names none."""
     replace: bool = False
     """Whether a trace that the folder holds is replaced."""
     cluster: Where | None = None
@@ -52,7 +57,7 @@ class Analysis:
     """Whether an analysis on a cluster that was stopped goes on."""
 
     def __post_init__(self) -> None:
-        for name in ("whatif", "stacks", "points"):
+        for name in ("whatif", "stacks", "points", "tables"):
             if (words := getattr(self, name)) is not None:
                 object.__setattr__(self, name, tuple(words))
         if not configuration.current().names:
@@ -64,6 +69,8 @@ class Analysis:
         _check_filter(self.capture_filter)
         if self.whatif != DEFAULT:
             _check_whatif(self.whatif)
+        if self.tables:
+            _check_tables(self.tables)
         if self.cluster is None:
             if self.resume:
                 raise UserError(f"{argument('resume')} needs {argument('cluster')}", usage=True)
@@ -79,6 +86,12 @@ class Analysis:
                 f"leave {argument('cluster')} out",
                 usage=True,
             )
+        elif self.tables:
+            raise UserError(
+                f"{argument('tables')} does not go with {argument('cluster')}",
+                "leave one of them out",
+                usage=True,
+            )
 
     def refuse(self, what: str, *names: str) -> None:
         """Raises UserError (usage) where any of these is given, which `what` has no use for."""
@@ -91,11 +104,14 @@ class Analysis:
         from others: where they differ it is another.
         """
         return {
-            "whatif": list(self.whatif) or False,
+            "whatif": (list(self.whatif) if self._shows_whatif() else []) or False,
             "most_connections": self.connections_limit,
             "stacks": list(self.stacks),
             "names": self.names,
         }
+
+    def _shows_whatif(self) -> bool:
+        return not self.tables or not _OF_WHATIF.isdisjoint(self.tables)
 
 
 class Live(TypedDict, total=False):
@@ -115,6 +131,7 @@ class Keywords(Live, total=False):
     """All of them."""
 
     points: Sequence[str] | None
+    tables: Sequence[str] | None
     cluster: Where | None
     resume: bool
 
@@ -127,6 +144,21 @@ def chosen(stacks: Sequence[str]) -> list[str]:
         return list(_core.emulations(list(stacks)))
     except ValueError as error:
         raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
+
+
+def _check_tables(names: Sequence[str]) -> None:
+    from rexmit.store.trace_schema import POINT_TABLES, TABLES
+
+    known = [*TABLES, *POINT_TABLES]
+    for name in names:
+        if name not in known:
+            near = closest(name, known)
+            guess = f"did you mean {near}? " if near else ""
+            raise UserError(
+                f"{argument('tables')} {name}: there is no such table",
+                f"{guess}tables: {', '.join(known)}",
+                usage=True,
+            )
 
 
 def _check_whatif(words: Sequence[str]) -> None:

@@ -36,7 +36,9 @@ class Destination(Generic[Reads]):
     def opened(cls, folder: Path, analysis: Analysis, *, passing: bool) -> Iterator[Self]:
         """`passing` says that the folder is not to be kept."""
         place = cls(analysis)
-        with Writer(folder, passing=passing, replace=analysis.replace) as place.writer:
+        with Writer(
+            folder, passing=passing, replace=analysis.replace, tables=analysis.tables
+        ) as place.writer:
             yield place
 
     writer: Writer
@@ -108,12 +110,11 @@ def run(
     analysis: Analysis,
     *,
     passing: bool = False,
-    for_page: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
-    """Analyses the files and writes the folder, whole or not at all; what no page is made of may be
-    left out `for_page`. `missing` has a line for each capture that is not there. Raises UserError.
+    """Analyses the files and writes the folder, whole or not at all. `missing` has a line for each
+    capture that is not there. Raises UserError.
     """
     hearer, done = progress or Silent(), 0
 
@@ -123,7 +124,7 @@ def run(
         hearer.advance(now - done)
         done = now
 
-    source = files(captures, analysis, hearer, missing, for_page=for_page)
+    source = files(captures, analysis, hearer, missing)
     trace = go_through(source, Destination.opened(folder, analysis, passing=passing), hear)
     assert trace is not None  # noqa: S101 - one folder is written in any case
     return trace

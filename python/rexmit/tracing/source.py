@@ -228,8 +228,7 @@ class Core:
 
     `uncalibrated` leaves confidences as the emulations give them; with `timeline` the account of
     time has its stretches, one after the other. Without a `pace` connections that
-    are over, and their rows, wait for the end. What no page is made of is left out `for_page`.
-    Raises UserError where a file is not there or cannot
+    are over, and their rows, wait for the end. Raises UserError where a file is not there or cannot
     be opened.
     """
 
@@ -241,12 +240,11 @@ class Core:
         uncalibrated: bool = False,
         timeline: bool = False,
         pace: Pace | None = None,
-        for_page: bool = False,
     ) -> None:
         from rexmit import _core
 
         check_there(captures)
-        self._captures, self._analysis, self._for_page = captures, analysis, for_page
+        self._captures, self._analysis = captures, analysis
         self.name = ", ".join(map(str, captures))
         try:
             self._trace = _core.Trace(
@@ -265,7 +263,7 @@ class Core:
     def next_batch(self, within_s: float | None) -> Batch | None:
         """As `Stream` has it. Raises UserError for what is no capture."""
         try:
-            tables = self._trace.next_batch(within_s, for_page=self._for_page)
+            tables = self._trace.next_batch(within_s, tables=self._analysis.tables)
         except ValueError as error:
             raise UserError(str(error)) from error
         return None if tables is None else from_batch(tables)

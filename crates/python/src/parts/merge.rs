@@ -144,7 +144,7 @@ impl MergeParts {
             &rows,
             &self.judged.capture,
             &self.judged.settings,
-            Purpose::Tables,
+            |_| Purpose::Tables,
         )
         .map(Some)
     }

@@ -106,13 +106,13 @@ impl Trace {
     }
 
     /// The next rows by the table's name, none when there are no more; with `within_s` after so long at most, those that
-    /// there are. `for_page` leaves out what no page is made of.
-    #[pyo3(signature = (within_s=None, *, for_page=false))]
+    /// there are. `tables` names the tables that are wanted: all where it is none, what a page reads where it names none.
+    #[pyo3(signature = (within_s=None, *, tables=None))]
     fn next_batch<'py>(
         &self,
         py: Python<'py>,
         within_s: Option<f64>,
-        for_page: bool,
+        tables: Option<Vec<String>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let until = within_s.map(|seconds| clock() + Duration::from_secs_f64(seconds));
         loop {
@@ -142,10 +142,11 @@ impl Trace {
             return Ok(None);
         }
         drop(state);
-        let purpose = if for_page {
-            Purpose::Page
-        } else {
-            Purpose::Tables
+        let purpose = |table: &str| match tables.as_deref() {
+            None => Purpose::Tables,
+            Some([]) => Purpose::Page,
+            Some(names) if names.iter().any(|name| name == table) => Purpose::Tables,
+            Some(_) => Purpose::Nothing,
         };
         told::batch(py, &rows, &self.capture, &self.names, purpose).map(Some)
     }

@@ -21,20 +21,25 @@ pub const BATCH: usize = 16_384;
 /// Packets of a file, and the earliest and the latest time stamp in nanoseconds; none without packets.
 pub type OfFile = (u64, Option<(u64, u64)>);
 
-/// Rows by the table's name.
+/// Rows by the table's name, of the tables that somebody has a purpose for.
 pub fn batch<'py>(
     py: Python<'py>,
     rows: &Rows,
     capture: &str,
     names: &[String],
-    purpose: Purpose,
+    purpose: impl Fn(&str) -> Purpose + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     let all = detached(py, || {
-        tables(rows, capture, names, purpose).map(|table| (table.name, Batch::new(table)))
+        tables(rows, capture, names, purpose).map(|table| {
+            let is_wanted = !table.columns.is_empty();
+            (table.name, is_wanted.then(|| Batch::new(table)))
+        })
     });
     let batch = PyDict::new(py);
     for (name, table) in all {
-        batch.set_item(name, table.map_err(Error::plan)?)?;
+        if let Some(table) = table {
+            batch.set_item(name, table.map_err(Error::plan)?)?;
+        }
     }
     Ok(batch)
 }

@@ -59,7 +59,11 @@ impl Filler {
 
     fn new(declared: &'static rexmit_schema::Table, purpose: Purpose, rows: usize) -> Self {
         let column = |declared: &'static rexmit_schema::Column| {
-            let is_wanted = purpose == Purpose::Tables || declared.on_page;
+            let is_wanted = match purpose {
+                Purpose::Tables => true,
+                Purpose::Page => declared.on_page,
+                Purpose::Nothing => false,
+            };
             (declared, is_wanted.then(|| Values::new(declared, rows)))
         };
         Filler {

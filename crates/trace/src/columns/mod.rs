@@ -13,6 +13,7 @@ mod retransmissions;
 mod sides;
 mod whatif;
 
+use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
 pub(crate) use filler::Filler;
@@ -28,22 +29,39 @@ pub enum Purpose {
     Tables,
     /// A page: what it reads of them.
     Page,
+    /// Nobody: no columns.
+    Nothing,
 }
 
-/// The tables of some rows, each with all columns for this purpose even if it has no rows. `settings` are the names of those that
-/// were replayed.
+/// The tables of some rows, each with all columns for its purpose even if it has no rows. `settings` are the names of those that
+/// were replayed; `purpose` is asked for each table, by its name.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String], purpose: Purpose) -> [Table; 9] {
+pub fn tables(
+    rows: &Rows,
+    capture: &str,
+    settings: &[String],
+    purpose: impl Fn(&str) -> Purpose,
+) -> [Table; 9] {
+    let purpose = |table: &rexmit_schema::Table| purpose(table.name);
     [
-        connections::table(&rows.connections, capture, purpose),
-        sides::table(&rows.connections, capture, purpose),
-        mechanisms::table(&rows.connections, capture, purpose),
-        parameters::table(&rows.connections, capture, purpose),
-        retransmissions::table(&rows.retransmissions, capture, purpose),
-        whatif::table(&rows.whatif, capture, settings, purpose),
-        whatif::totals(&rows.totals, capture, settings, purpose),
-        account::table(&rows.connections, capture, purpose),
-        requests::table(&rows.requests, capture, purpose),
+        connections::table(&rows.connections, capture, purpose(&trace::CONNECTIONS)),
+        sides::table(&rows.connections, capture, purpose(&trace::SIDES)),
+        mechanisms::table(&rows.connections, capture, purpose(&trace::MECHANISMS)),
+        parameters::table(&rows.connections, capture, purpose(&trace::PARAMETERS)),
+        retransmissions::table(
+            &rows.retransmissions,
+            capture,
+            purpose(&trace::RETRANSMISSIONS),
+        ),
+        whatif::table(&rows.whatif, capture, settings, purpose(&trace::WHATIF)),
+        whatif::totals(
+            &rows.totals,
+            capture,
+            settings,
+            purpose(&trace::WHATIF_TOTALS),
+        ),
+        account::table(&rows.connections, capture, purpose(&trace::ACCOUNT)),
+        requests::table(&rows.requests, capture, purpose(&trace::REQUESTS)),
     ]
 }
 

@@ -45,7 +45,7 @@ fn columns_hold_what_the_rows_hold() {
         rows.connections.push(more);
     }
     let [connections, sides, mechanisms, parameters, retransmissions, whatif, ..] =
-        tables(&rows, "a.pcap", &["k=2".to_owned()], Purpose::Tables);
+        tables(&rows, "a.pcap", &["k=2".to_owned()], |_| Purpose::Tables);
     for (table, count) in [
         (&connections, 300),
         (&sides, 600),
@@ -132,7 +132,7 @@ fn only_the_mechanisms_of_a_side_have_rows() {
         .close();
     let rows = script.rows();
     let connection = &rows.connections[0].row;
-    let [_, _, mechanisms, ..] = tables(&rows, "", &[], Purpose::Tables);
+    let [_, _, mechanisms, ..] = tables(&rows, "", &[], |_| Purpose::Tables);
     assert_eq!(texts(column(&mechanisms, "direction")), [Some("backward")]);
     let row = &rows.retransmissions[0].row;
     assert_eq!(
@@ -163,7 +163,10 @@ fn tables_are_as_they_are_declared() {
     let full = Script::new(40_000).handshake().rows();
     for rows in [empty, full] {
         let declared = rexmit_schema::trace::PLACE.tables;
-        for (table, declared) in tables(&rows, "", &[], Purpose::Tables).iter().zip(declared) {
+        for (table, declared) in tables(&rows, "", &[], |_| Purpose::Tables)
+            .iter()
+            .zip(declared)
+        {
             assert_eq!(table.name, declared.name);
             let names = table.columns.iter().map(|column| column.declared);
             assert!(names.eq(declared.columns()), "{}", table.name);
@@ -179,7 +182,7 @@ fn a_page_has_its_columns_and_the_account_of_what_was_asked() {
     script.exchange();
     let rows = script.close().rows();
     let [all, page] =
-        [Purpose::Tables, Purpose::Page].map(|purpose| tables(&rows, "", &[], purpose));
+        [Purpose::Tables, Purpose::Page].map(|purpose| tables(&rows, "", &[], |_| purpose));
     for (page, all) in page.iter().zip(&all) {
         let on_page = |column: &&Column| column.declared.on_page;
         let names = |of: &Table| of.columns.iter().filter(on_page).count();

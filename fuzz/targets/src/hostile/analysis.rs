@@ -75,7 +75,7 @@ impl Case {
                 let took = last.map(|last| last.since(start).max(Duration::ZERO));
                 assert!(took.is_none_or(|took| owned <= took), "{:?}", of.row);
             }
-            let _ = columns::tables(&rows, "capture", &settings, columns::Purpose::Tables);
+            let _ = columns::tables(&rows, "capture", &settings, |_| columns::Purpose::Tables);
         }
         let counters = run.summary().counters;
         none_failed(&counters.failures);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -37,6 +37,7 @@ def analyse(
     The tables are held in memory; what is kept of packets while captures are read is bounded.
     """
     hearer = progress or Silent()
+    analysis = replace(analysis, tables=None)
     ways = follow(recognised, hearer)
     points: list[dict[str, pl.DataFrame]] = []
     facts: list[Facts] = []
