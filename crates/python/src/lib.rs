@@ -32,6 +32,15 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// Gives what was freed back to the system: the allocator keeps it for what may come, and after an analysis that is others'.
+fn give_back() {
+    extern "C" {
+        fn mi_collect(force: bool);
+    }
+    // SAFETY: the function of mimalloc that is so declared in `mimalloc.h`; it may be called at any time, on any thread.
+    unsafe { mi_collect(true) }
+}
+
 /// Runs Rust code that touches no Python object while other Python threads go on.
 fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     py.detach(work)

@@ -20,8 +20,8 @@ use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
 use rexmit_wire::table::Key;
 
-use crate::detached;
 use crate::filter::Filter;
+use crate::{detached, give_back};
 use asked::{seconds, settings};
 pub use capture::Capture;
 pub use files::Files;
@@ -139,6 +139,8 @@ impl Trace {
             if state.end.is_none() {
                 return Ok(Some(PyDict::new(py)));
             }
+            drop(state);
+            detached(py, give_back);
             return Ok(None);
         }
         drop(state);
