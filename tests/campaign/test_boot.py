@@ -51,6 +51,15 @@ def test_arguments_are_the_contracts() -> None:
     assert "--core" not in BootOptions(kernel=Path("/k")).arguments(Path("/s"))
 
 
+@pytest.mark.parametrize(("text", "expected"), [(b"seccomp=<on/auto/off>\n", True), (b"x", False)])
+def test_a_kernel_that_knows_seccomp_is_told_to_stop_programs_by_it(
+    tmp_path: Path, text: bytes, *, expected: bool
+) -> None:
+    kernel = tmp_path / "linux"
+    kernel.write_bytes(b"\x7fELF" + text)
+    assert ("--seccomp" in BootOptions(kernel=kernel).arguments(Path("/s"))) is expected
+
+
 @pytest.mark.usefixtures("lab")
 def test_watch_hands_over_events_and_output() -> None:
     events: list[Event] = []

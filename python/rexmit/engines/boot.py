@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -88,6 +89,8 @@ class BootOptions:
             words += self.machine.arguments()
             if self.files:
                 words += ["--files", str(share.with_name("files"))]
+        elif _knows_seccomp(self.kernel):
+            words += ["--seccomp"]
         if self.core is not None:
             words += ["--core", str(self.core)]
         if self.seed is not None:
@@ -95,6 +98,17 @@ class BootOptions:
         words += ["--memory", self.memory]
         limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
         return [*words, *limits]
+
+
+@cache
+def _knows_seccomp(kernel: Path) -> bool:
+    """Whether programs of a kernel may stop by seccomp(2): arch/um has it since Linux 6.16, and its
+    help, which is part of the program, says so.
+    """
+    try:
+        return b"seccomp=<on/auto/off>" in kernel.read_bytes()
+    except OSError:
+        return False  # The guest program says what is wrong with it.
 
 
 @dataclass(frozen=True, slots=True)
