@@ -490,3 +490,23 @@ def test_a_request_of_a_loop_that_is_lost_costs_the_answer_to_it(run: Runs) -> N
 def test_a_server_may_think_for_longer_than_a_client_waits(run: Runs) -> None:
     done = run(network(""), workload=f'{LOOP}timeout = "20ms"')
     assert done.bursts["completion_s"].to_list() == pytest.approx([0.29] * 4, abs=1e-3)
+
+
+def test_a_client_reads_at_its_rate(run: Runs) -> None:
+    workload = 'segments = 200\nread_rate = "2Mbit"\nreceive_window = "32kB"'
+    done = run(network(""), workload=workload)
+    row = done.transfers.to_dicts()[0]
+    # Besides, it waits for the first packets, and for the window to open again.
+    assert row["client_s"] == pytest.approx(row["transfer_size_bytes"] * 8 / 2e6, rel=0.1)
+    # What it has not read yet narrows the window: nothing else holds the server up.
+    windows = [packet.window for packet in passing(done, row, "h2", "h1")]
+    assert min(windows) < max(windows) / 2
+
+
+def test_a_response_without_nopush_begins_with_its_head(run: Runs) -> None:
+    networks = network("")
+    for nopush, expected in (("true", [1448, 1448]), ("false", [230, 1448])):
+        done = run(networks, workload=f"segments = 20\ntcp_nopush = {nopush}")
+        row = done.transfers.to_dicts()[0]
+        data = [p.payload_len for p in arrived(done, row, "h2") if p.payload_len]
+        assert data[:2] == pytest.approx(expected, abs=30 if nopush == "false" else 0)

@@ -173,7 +173,7 @@ impl Bench {
         let web = match page {
             Some(page) => Some(Web {
                 server: start_server(cell, programs, &network)?,
-                client: Client::new(page.client, page.http, programs)?,
+                client: Client::new(page, programs)?,
             }),
             None => None,
         };

@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, TcpStream};
+use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,12 +13,12 @@ use nix::sys::socket::{recv, setsockopt, sockopt, MsgFlags};
 use crate::clock;
 use crate::server::{Nginx, PAGE};
 use crate::spawn::Program;
-use rexmit_plan::{ClientKind, Ended, Fetched, Http, Programs};
+use rexmit_plan::{ClientKind, Ended, Fetched, Http, Page, Programs};
 
 /// A client, ready to fetch.
 pub enum Client {
-    /// This program's own.
-    Builtin,
+    /// This program's own, which works through so many bits a second; none: it takes no time.
+    Builtin(Option<NonZeroU64>),
     /// `curl`, and what it is told besides what to fetch.
     Curl(PathBuf, &'static [&'static str]),
     /// `lynx`.
@@ -25,15 +26,15 @@ pub enum Client {
 }
 
 impl Client {
-    /// The client of this kind, if its program is there.
-    pub fn new(kind: ClientKind, http: Http, programs: &Programs) -> Result<Self> {
-        let words: &[&str] = match http {
+    /// The client of this page, if its program is there.
+    pub fn new(page: &Page, programs: &Programs) -> Result<Self> {
+        let words: &[&str] = match page.http {
             Http::Plain => &[],
             Http::Tls => &["--tlsv1.3", "--http1.1"],
             Http::Two => &["--tlsv1.3", "--http2"],
         };
-        Ok(match kind {
-            ClientKind::Builtin => Self::Builtin,
+        Ok(match page.client {
+            ClientKind::Builtin => Self::Builtin(page.pace()),
             ClientKind::Curl => Self::Curl(programs.curl()?.to_owned(), words),
             ClientKind::Lynx => Self::Lynx(programs.lynx()?.to_owned()),
         })
@@ -44,9 +45,9 @@ impl Client {
         let url = url(server);
         let address = server.address;
         match self {
-            Self::Builtin => {
+            Self::Builtin(pace) => {
                 let connect = || TcpStream::connect_timeout(&address, limit);
-                Ok(builtin(connect, address.ip(), page_bytes, limit)?.0)
+                Ok(builtin(connect, address.ip(), page_bytes, *pace, limit)?.0)
             }
             Self::Curl(program, words) => {
                 let limit_s = limit.as_secs_f64().to_string();
@@ -68,6 +69,9 @@ impl Client {
     }
 }
 
+/// What a client that takes time reads at once, in bytes, as lynx does.
+const PACED_READ: usize = 4096;
+
 fn url(server: &Nginx) -> String {
     let scheme = match server.certificate {
         Some(_) => "https",
@@ -79,17 +83,18 @@ fn url(server: &Nginx) -> String {
     }
 }
 
-/// Fetches the page from `host` as this program's own client, over the connection that `connect` opens. With the bytes of
-/// the response head, where that came.
+/// Fetches the page from `host` as this program's own client, over the connection that `connect` opens, and works through
+/// `pace` bits a second. With the bytes of the response head, where that came.
 pub fn builtin(
     connect: impl FnOnce() -> std::io::Result<TcpStream>,
     host: IpAddr,
     page_bytes: usize,
+    pace: Option<NonZeroU64>,
     limit: Duration,
 ) -> Result<(Fetched, Option<u64>)> {
     let begin = clock::now();
     let mut head_bytes = None;
-    let ended = exchange(connect, host, page_bytes, begin, limit, &mut head_bytes)?;
+    let ended = exchange(connect, host, page_bytes, pace, limit, &mut head_bytes)?;
     let fetched = Fetched {
         duration_ns: clock::now().as_nanos() - begin.as_nanos(),
         ended,
@@ -98,16 +103,17 @@ pub fn builtin(
     Ok((fetched, head_bytes))
 }
 
-/// How the connection of a client that began at `begin` ends.
+/// How the connection of a client that begins now ends.
 fn exchange(
     connect: impl FnOnce() -> std::io::Result<TcpStream>,
     host: IpAddr,
     page_bytes: usize,
-    begin: rexmit_time::Time,
+    pace: Option<NonZeroU64>,
     limit: Duration,
     head_bytes: &mut Option<u64>,
 ) -> Result<Ended> {
     let broken = "the client's connection broke";
+    let begin = clock::now();
     let mut stream = match connect() {
         Ok(stream) => stream,
         Err(error) => {
@@ -126,13 +132,17 @@ fn exchange(
     if let Err(error) = stream.write_all(request.as_bytes()) {
         return ending(&error).ok_or(error).context(broken);
     }
-    let mut buffer = [0; 64 << 10];
+    let mut room = [0; 64 << 10];
+    // A process that runs at every segment is most of what a transfer costs. To its peer it is all the same: the kernel
+    // takes each segment from the queue as it comes (`tcp_recvmsg_locked`). One that takes time reads what is there.
+    let (buffer, flags) = match pace {
+        None => (&mut room[..], MsgFlags::MSG_WAITALL),
+        Some(_) => (&mut room[..PACED_READ], MsgFlags::empty()),
+    };
     let (mut head, mut body_bytes) = (Vec::new(), None);
     let until = begin + rexmit_time::Duration::from_nanos(i64::try_from(limit.as_nanos())?);
     loop {
-        // A process that runs at every segment is most of what a transfer costs. To its peer it is all the same: the kernel
-        // takes each segment from the queue as it comes (`tcp_recvmsg_locked`).
-        let read = recv(stream.as_raw_fd(), &mut buffer, MsgFlags::MSG_WAITALL);
+        let read = recv(stream.as_raw_fd(), buffer, flags);
         let length = match read.map_err(std::io::Error::from) {
             Ok(0) if body_bytes == Some(page_bytes) => return Ok(Ended::Finished),
             Ok(0) => return Ok(Ended::Short),
@@ -155,6 +165,9 @@ fn exchange(
                     body_bytes = Some(head.len() - end - 4);
                 }
             }
+        }
+        if let Some(bps) = pace {
+            std::thread::sleep(Duration::from_nanos(length as u64 * 8_000_000_000 / bps));
         }
         // What is late and whole is no less there.
         if body_bytes != Some(page_bytes) && clock::now() > until {
@@ -261,7 +274,7 @@ mod tests {
         let server = listener.local_addr().unwrap();
         let fetch = || {
             let connect = || TcpStream::connect_timeout(&server, limit);
-            let (fetched, _) = builtin(connect, server.ip(), 5, limit).unwrap();
+            let (fetched, _) = builtin(connect, server.ip(), 5, None, limit).unwrap();
             fetched.ended
         };
         let answer = |response: &'static [u8]| {

@@ -43,11 +43,8 @@ impl Nginx {
     /// looks for the events of its predecessor (`ngx_event_process_init`, 1.22).
     pub fn start(programs: &Programs, host: &Host, folder: &Path, cell: &Cell) -> Result<Self> {
         let (program, protocol) = (programs.nginx()?, cell.protocol);
-        let http = cell
-            .workload
-            .page()
-            .map(|page| page.http)
-            .unwrap_or_default();
+        let page = cell.workload.page();
+        let http = page.map(|page| page.http).unwrap_or_default();
         fs::create_dir_all(folder.join("www"))?;
         let address = SocketAddr::new(host.address, cell.workload.port());
         let certificate = http.is_encrypted().then(|| folder.join("certificate.pem"));
@@ -55,7 +52,7 @@ impl Nginx {
             certify(programs, host, folder, certificate)?;
         }
         let config = folder.join("nginx.conf");
-        fs::write(&config, configuration(folder, address, protocol, http))?;
+        fs::write(&config, configuration(folder, address, protocol, page))?;
         let log = fs::File::create(folder.join("stderr"))?;
         let nothing = fs::File::open("/dev/null")?;
         let listener = match protocol {
@@ -210,13 +207,23 @@ fn certify(programs: &Programs, host: &Host, folder: &Path, certificate: &Path) 
     Ok(())
 }
 
-/// One process that serves, no logs of requests; head and body leave in full segments (`tcp_nopush`), the connection is closed
-/// after each response, as it is for a client that speaks HTTP/1.0.
+/// One process that serves, no logs of requests; head and body leave in full segments unless the page says otherwise
+/// (`tcp_nopush`), the connection is closed after each response, as it is for a client that speaks HTTP/1.0.
 ///
 /// TLS is 1.3 alone, and its sessions are not resumed: a ticket's length differs from one connection to the next
 /// (`ticket_age_add` of OpenSSL is a number without leading zeros).
-fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol, http: Http) -> String {
+fn configuration(
+    folder: &Path,
+    address: SocketAddr,
+    protocol: Protocol,
+    page: Option<&rexmit_plan::Page>,
+) -> String {
     let folder = folder.display();
+    let nopush = match page {
+        Some(page) if !page.tcp_nopush => "off",
+        _ => "on",
+    };
+    let http = page.map(|page| page.http).unwrap_or_default();
     let words = match http {
         Http::Plain => "",
         Http::Tls => " ssl",
@@ -236,7 +243,7 @@ fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol, http: H
     format!(
         "daemon off;\n{processes};\nuser root root;\npid {folder}/pid;\nerror_log stderr warn;\n\
          events {{ worker_connections 32; }}\n\
-         http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_timeout 0;\n  default_type text/html;\n\
+         http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush {nopush};\n  keepalive_timeout 0;\n  default_type text/html;\n\
          \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\
          \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
          {tls}  server {{ listen {address}{words}; root {folder}/www; }}\n}}\n"

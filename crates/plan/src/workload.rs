@@ -1,5 +1,7 @@
 //! What a cell's servers send, and to whom.
 
+use std::num::NonZeroU64;
+
 use anyhow::{bail, Result};
 use rexmit_tcp::words;
 use serde::Deserialize;
@@ -49,6 +51,15 @@ const fn yes() -> bool {
 }
 
 impl Page {
+    /// Bits a second that the client works through; none for one that takes no time.
+    #[must_use]
+    pub const fn pace(&self) -> Option<NonZeroU64> {
+        match self.read_bps {
+            Some(bps) => NonZeroU64::new(bps),
+            None => None,
+        }
+    }
+
     /// How long head and page are to be together where a full segment has `segment_bytes` of payload.
     ///
     /// # Errors

@@ -75,12 +75,14 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
 
 
+def clients(scenario: Scenario) -> set[str]:
+    """Who fetches its pages."""
+    others = (name for one in scenario.vary for name in one.client or ())
+    return {*scenario.workload.client, *others}
+
+
 def _senders(scenario: Scenario, run: Mapping[str, Config]) -> Iterable[Problem]:
     """TLS with what does not speak or see through it, and queues where links are queues."""
-    clients = {
-        *scenario.workload.client,
-        *(name for one in scenario.vary for name in one.client or ()),
-    }
     for name, config in run.items():
         at: Path = ("configs", name)
         own = at if config.http is not None else ("workload",)
@@ -88,7 +90,7 @@ def _senders(scenario: Scenario, run: Mapping[str, Config]) -> Iterable[Problem]
         if http is None and config.http is not None:
             yield Problem((*at, "http"), "of pages, not of bursts", "leave it out")
         if http not in (None, "1.1"):
-            if clients != {"curl"}:
+            if clients(scenario) != {"curl"}:
                 yield Problem((*own, "http"), "only curl speaks TLS", 'workload.client = "curl"')
             if config.protocol == "mptcp":
                 yield Problem((*own, "http"), "TLS goes over TCP alone", 'protocol = "tcp"')

@@ -17,7 +17,7 @@ from rexmit.scenario import across, offload, work
 from rexmit.scenario import overrides as override
 from rexmit.scenario.invalid import invalid
 from rexmit.scenario.loss import RULES
-from rexmit.scenario.model import NO_SETTING, SERVERS, Bursts, Scenario
+from rexmit.scenario.model import NO_SETTING, SERVERS, Bursts, Pages, Scenario
 from rexmit.scenario.part import Part, refused
 from rexmit.scenario.problem import Path, Problem, report
 from rexmit.scenario.rate_trace import FOLDER
@@ -188,6 +188,11 @@ def _of_engine(scenario: Scenario, engine: str | None) -> Iterable[Problem]:
     for path, part in parts:
         for at, there in refused(part, path, engine):
             yield _refused(at, there.why, there.engines)
+    if engine != "model" and isinstance(scenario.workload, Pages):
+        asked = scenario.workload.read_rate is not None
+        if asked and across.clients(scenario) != {"builtin"}:
+            at = ("workload", "read_rate")
+            yield _refused(at, "curl and lynx read as fast as they can", ["model"])
     if engine == "kernel":
         yield from _beyond_netem(scenario)
 

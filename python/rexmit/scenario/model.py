@@ -249,13 +249,12 @@ class Pages(Part):
         description="true (nginx's head and body leave together in full segments) or false (the "
         "head by itself)",
         exclude_if=unsaid(True),
-        json_schema_extra=obeyed_by("model", why=_NO_KEY),
     )
     read_rate: ReadRate = Field(
         default=None,
         description="bits per second that the client works through of what it reads, 4 kB at a "
-        'time as lynx does, like "16Mbit", or "instant"',
-        json_schema_extra=obeyed_by("model", why=_NO_KEY),
+        'time as lynx does, like "16Mbit", or "instant"; on kernels and live the client is '
+        '"builtin" then',
     )
     warm_up: Annotated[int, _WARM_UP] = Field(
         default=0,

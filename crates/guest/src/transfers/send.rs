@@ -200,7 +200,7 @@ fn fetch_page(bench: &mut Bench, cell: &Cell, page: Page, begin: Time) -> Result
         std::thread::sleep(settling);
         (fetched, None)
     } else {
-        let fetched = fetch_over_paths(bench, page, limit)?;
+        let fetched = fetch_over_paths(bench, cell, page, limit)?;
         let (opener, network) = bench.opener()?;
         opener.wait_until_gone(network, settling)?;
         fetched
@@ -248,10 +248,12 @@ fn fetch_page(bench: &mut Bench, cell: &Cell, page: Page, begin: Time) -> Result
 /// What this program's own client saw of a page, and the bytes of the response head.
 fn fetch_over_paths(
     bench: &mut Bench,
+    cell: &Cell,
     page: Page,
     limit: time::Duration,
 ) -> Result<(rexmit_plan::Fetched, Option<u64>)> {
     let (opener, network) = bench.opener()?;
+    let pace = cell.workload.page().and_then(rexmit_plan::Page::pace);
     let mut failed = None;
     let dial = || {
         opener.dial(network, limit).unwrap_or_else(|error| {
@@ -259,7 +261,7 @@ fn fetch_over_paths(
             Err(std::io::ErrorKind::Other.into())
         })
     };
-    let fetched = client::builtin(dial, network.h1.address, page.bytes, limit);
+    let fetched = client::builtin(dial, network.h1.address, page.bytes, pace, limit);
     if let Some(error) = failed {
         return Err(error);
     }

@@ -1,7 +1,5 @@
 //! A page is fetched.
 
-use std::num::NonZeroU64;
-
 use anyhow::Result;
 use rexmit_plan::{BurstSeen, Ended, Fetched, Page, Run};
 use rexmit_tcp::connection::{Connection, Event};
@@ -82,13 +80,12 @@ impl<M: Inspect> Bench<'_, M> {
 /// The client and the server of a page of so many bytes, asked for with a request of so many.
 fn programs(page: &Page, page_bytes: u64, request_bytes: usize) -> (Browser, Nginx) {
     let request = request_bytes as u32;
-    let pace = page.read_bps.and_then(NonZeroU64::new);
     let head = text::head(page_bytes).len() as u32;
     let mut server = Nginx::new(request, head, page_bytes);
     if !page.tcp_nopush {
         server = server.without_nopush();
     }
-    (Browser::new(request).with_pace(pace), server)
+    (Browser::new(request).with_pace(page.pace()), server)
 }
 
 /// Reads between two of the client's looks at how long the whole took.
