@@ -12,6 +12,7 @@ import pytest
 from tests.lab.conftest import Lab, Run
 
 ONE = ("network=high-speed", "config=tlp", "workload.client=curl", "repeat=2")
+SYN = 2
 HTTP = ("1.1", "1.1+tls", "2+tls")
 
 
@@ -74,6 +75,22 @@ def test_a_capture_has_tls(lab: Lab, http: str) -> None:
         check=True,
     )
     assert done.stdout.split() == ["0x0304"], "TLS 1.3 is what the server answers"
+
+
+@pytest.mark.parametrize("client", ["builtin", "curl"])
+def test_a_request_travels_in_the_syn(each: Lab, client: str) -> None:
+    words = ("network=high-speed", "config=tlp", f"workload.client={client}", "repeat=2")
+    more = ("workload.segments=5", "loss.segments=0,1")
+    plain = each.run(*words, *more)
+    run = each.run(*words, *more, "workload.fast_open=true", options=("--capture",))
+    for row, other in zip(run.rows(), plain.rows(), strict=True):
+        assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
+        assert row["dropped_segments"] == row["lost_segments"]
+        opening = next(p for p in run.capture(row, "h2") if p.dport == 80)
+        assert opening.flags == SYN
+        assert opening.payload_len > 70
+        if not row["lost_segments"]:
+            assert other["client_s"] - row["client_s"] == pytest.approx(0.01, rel=0.1)
 
 
 @pytest.mark.parametrize("qdisc", ["fq", "fq_codel", "pfifo"])

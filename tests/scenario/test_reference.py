@@ -84,6 +84,7 @@ EXAMPLES: Final[dict[str, Any]] = {
     "client": "curl",
     "bursts": 2,
     "tcp_nopush": False,
+    "fast_open": True,
     "warm_up": 100,
     "family": 6,
     "mtu": 1280,

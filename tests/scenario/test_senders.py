@@ -47,6 +47,14 @@ def test_openssl_is_used_where_a_configuration_that_runs_speaks_tls() -> None:
         ({"workload": {"client": ["curl", "lynx"]}}, "configs.h2.http: only curl speaks TLS"),
         ({"workload": {"http": "1.1+tls"}, "configs": {"a": {}}}, "workload.http: only curl"),
         ({"vary": [{"client": "builtin"}]}, "configs.h2.http: only curl speaks TLS"),
+        (
+            {"workload": {"client": "lynx", "fast_open": True}, "configs": {"a": {}}},
+            "workload.fast_open: lynx opens connections as usual",
+        ),
+        (
+            {"workload": {"fast_open": True}, "configs": {"a": {"protocol": "mptcp"}}},
+            "configs.a.protocol: requests travel in SYNs of TCP alone",
+        ),
         ({"loss": {"mode": "hold"}}, "loss.mode: only a page that can be read is held back"),
         (
             {"networks": {"n": {"rate": "10Mbit", "delay": "10ms", "at": "host"}}},

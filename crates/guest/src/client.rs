@@ -1,14 +1,17 @@
 //! The clients: this program's own, `curl`, `lynx -dump`. Each fetches the page once, over a new connection.
 
 use std::io::{ErrorKind, Write};
-use std::net::{IpAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use nix::sys::socket::{recv, setsockopt, sockopt, MsgFlags};
+use nix::sys::socket::{
+    connect, recv, setsockopt, socket, sockopt, AddressFamily, MsgFlags, SockFlag, SockProtocol,
+    SockType, SockaddrStorage,
+};
 
 use crate::clock;
 use crate::server::{Nginx, PAGE};
@@ -17,10 +20,15 @@ use rexmit_plan::{ClientKind, Ended, Fetched, Http, Page, Programs};
 
 /// A client, ready to fetch.
 pub enum Client {
-    /// This program's own, which works through so many bits a second; none: it takes no time.
-    Builtin(Option<NonZeroU64>),
+    /// This program's own.
+    Builtin {
+        /// Bits a second that it works through; none: it takes no time.
+        pace: Option<NonZeroU64>,
+        /// Whether its request travels in the SYN.
+        fast_open: bool,
+    },
     /// `curl`, and what it is told besides what to fetch.
-    Curl(PathBuf, &'static [&'static str]),
+    Curl(PathBuf, Vec<&'static str>),
     /// `lynx`.
     Lynx(PathBuf),
 }
@@ -34,8 +42,15 @@ impl Client {
             Http::Two => &["--tlsv1.3", "--http2"],
         };
         Ok(match page.client {
-            ClientKind::Builtin => Self::Builtin(page.pace()),
-            ClientKind::Curl => Self::Curl(programs.curl()?.to_owned(), words),
+            ClientKind::Builtin => Self::Builtin {
+                pace: page.pace(),
+                fast_open: page.fast_open,
+            },
+            ClientKind::Curl => {
+                let opening = page.fast_open.then_some("--tcp-fastopen");
+                let words = words.iter().copied().chain(opening).collect();
+                Self::Curl(programs.curl()?.to_owned(), words)
+            }
             ClientKind::Lynx => Self::Lynx(programs.lynx()?.to_owned()),
         })
     }
@@ -45,8 +60,11 @@ impl Client {
         let url = url(server);
         let address = server.address;
         match self {
-            Self::Builtin(pace) => {
-                let connect = || TcpStream::connect_timeout(&address, limit);
+            Self::Builtin { pace, fast_open } => {
+                let connect = || match fast_open {
+                    true => connect_with_data(&address, limit),
+                    false => TcpStream::connect_timeout(&address, limit),
+                };
                 Ok(builtin(connect, address.ip(), page_bytes, *pace, limit)?.0)
             }
             Self::Curl(program, words) => {
@@ -54,8 +72,8 @@ impl Client {
                 let mut all = vec!["-q", "-s", "-S", "-g", "--max-time", &limit_s];
                 let certificate = server.certificate.as_ref().map(|path| path.display());
                 let certificate = certificate.map(|path| path.to_string());
+                all.extend(words);
                 if let Some(certificate) = &certificate {
-                    all.extend(*words);
                     all.extend(["--cacert", certificate]);
                 }
                 all.push(&url);
@@ -67,6 +85,27 @@ impl Client {
             }
         }
     }
+}
+
+/// A connection whose SYN bears what is written first, if the server has given out a cookie before; else one as usual
+/// (TCP_FASTOPEN_CONNECT of tcp(7)).
+fn connect_with_data(address: &SocketAddr, limit: Duration) -> std::io::Result<TcpStream> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::Inet,
+        SocketAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let socket = socket(
+        family,
+        SockType::Stream,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::Tcp,
+    )?;
+    setsockopt(&socket, sockopt::TcpFastOpenConnect, &true)?;
+    let stream = TcpStream::from(socket);
+    // It bounds connect(2), too.
+    stream.set_write_timeout(Some(limit))?;
+    connect(stream.as_raw_fd(), &SockaddrStorage::from(*address))?;
+    Ok(stream)
 }
 
 /// What a client that takes time reads at once, in bytes, as lynx does.

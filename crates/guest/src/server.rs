@@ -219,6 +219,10 @@ fn configuration(
     page: Option<&rexmit_plan::Page>,
 ) -> String {
     let folder = folder.display();
+    let opening = match page {
+        Some(page) if page.fast_open => " fastopen=16",
+        _ => "",
+    };
     let nopush = match page {
         Some(page) if !page.tcp_nopush => "off",
         _ => "on",
@@ -246,7 +250,7 @@ fn configuration(
          http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush {nopush};\n  keepalive_timeout 0;\n  default_type text/html;\n\
          \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\
          \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
-         {tls}  server {{ listen {address}{words}; root {folder}/www; }}\n}}\n"
+         {tls}  server {{ listen {address}{words}{opening}; root {folder}/www; }}\n}}\n"
     )
 }
 

@@ -44,6 +44,9 @@ pub struct Page {
     /// Bits a second that the client works through; none for a client that takes no time.
     #[serde(default)]
     pub read_bps: Option<u64>,
+    /// Whether the request travels in the SYN (TCP Fast Open, RFC 7413).
+    #[serde(default)]
+    pub fast_open: bool,
 }
 
 const fn yes() -> bool {

@@ -104,7 +104,7 @@ def cell_plan(
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid, and on names.
         "label": f"{cell.network} {cell.loss_pattern or cell.lost_segments}",
-        "sysctls": dict(sorted(config.sysctl.items())),
+        "sysctls": dict(sorted({**_opening(scenario), **config.sysctl}.items())),
         "congestion_control": cell.congestion_control,
         "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
         "phase_period_ns": period_ns,
@@ -127,6 +127,12 @@ def cell_plan(
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan
+
+
+def _opening(scenario: Scenario) -> dict[str, str]:
+    """What hosts need to be set to for requests in SYNs: both are clients and servers of that."""
+    asked = isinstance(scenario.workload, Pages) and scenario.workload.fast_open
+    return {"net.ipv4.tcp_fastopen": "3"} if asked else {}
 
 
 def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
@@ -160,6 +166,8 @@ def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
         plan["tcp_nopush"] = False
     if workload.read_rate is not None:
         plan["read_bps"] = workload.read_rate
+    if workload.fast_open:
+        plan["fast_open"] = True
     return plan
 
 

@@ -83,8 +83,14 @@ def clients(scenario: Scenario) -> set[str]:
 
 def _senders(scenario: Scenario, run: Mapping[str, Config]) -> Iterable[Problem]:
     """TLS with what does not speak or see through it, and queues where links are queues."""
+    fast = isinstance(scenario.workload, Pages) and scenario.workload.fast_open
+    if fast and "lynx" in clients(scenario):
+        at: Path = ("workload", "fast_open")
+        yield Problem(at, "lynx opens connections as usual", 'workload.client = "builtin"')
     for name, config in run.items():
-        at: Path = ("configs", name)
+        at = ("configs", name)
+        if fast and config.protocol == "mptcp":
+            yield Problem((*at, "protocol"), "requests travel in SYNs of TCP alone", '"tcp"')
         own = at if config.http is not None else ("workload",)
         http = scenario.http(name)
         if http is None and config.http is not None:

@@ -256,6 +256,15 @@ class Pages(Part):
         'time as lynx does, like "16Mbit", or "instant"; on kernels and live the client is '
         '"builtin" then',
     )
+    fast_open: bool = Field(
+        default=False,
+        description="true (the request travels in the SYN, TCP Fast Open, RFC 7413; the client is "
+        '"builtin" or "curl") or false',
+        exclude_if=unsaid(False),
+        json_schema_extra=obeyed_by(
+            "kernel", "live", why="the model's SYNs bear no data", harmless=False
+        ),
+    )
     warm_up: Annotated[int, _WARM_UP] = Field(
         default=0,
         description=_WARM_UP.description,
