@@ -130,3 +130,18 @@ def test_routes_say_what_the_scenario_says(each: Lab) -> None:
     windows = ((), ("route.initcwnd=20",), ("route.initrwnd=2",))
     ten, twenty, held_up = (each.run(*page, *more).transfers["client_s"].item() for more in windows)
     assert twenty < ten < held_up
+
+
+def test_a_route_has_every_segment_acknowledged(each: Lab) -> None:
+    page = ("workload.segments=2000", "loss.segments=0")
+    words = ("config=er", "repeat=1", "network=high-speed", *page)
+    numbers = []
+    for more in ((), ("route.quickack=true",)):
+        run = each.run(*words, *more, options=("--capture",))
+        (row,) = run.rows()
+        packets = run.capture(row, "h1")
+        data = sum(packet.payload_len > 0 for packet in packets if packet.sport == 80)
+        acks = sum(packet.payload_len == 0 for packet in packets if packet.dport == 80)
+        numbers.append(acks / data)
+    seldom, always = numbers
+    assert seldom < 0.8 < 0.98 < always

@@ -99,6 +99,7 @@ EXAMPLES: Final[dict[str, Any]] = {
     "qdisc": "fq",
     "initcwnd": 30,
     "initrwnd": 30,
+    "quickack": True,
     "vary": [{"line_loss": "1%"}],
     "rate_from": plain_trace("3x2 9"),
     "kind": "pie",

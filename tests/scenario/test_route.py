@@ -33,8 +33,8 @@ def plans(of: Scenario) -> list[dict[str, int] | None]:
 
 def test_a_configuration_goes_before_the_scenario() -> None:
     assert plans(scenario()) == [None, {"initcwnd": 30}]
-    route = {"initcwnd": 20, "initrwnd": 5, "rto_min": "50ms"}
-    of_all = {"initcwnd": 20, "initrwnd": 5, "rto_min_ms": 50}
+    route = {"initcwnd": 20, "initrwnd": 5, "rto_min": "50ms", "quickack": True}
+    of_all = {"initcwnd": 20, "initrwnd": 5, "rto_min_ms": 50, "quickack": True}
     assert plans(scenario(route=route)) == [of_all, of_all | {"initcwnd": 30}]
 
 
@@ -47,7 +47,7 @@ def test_what_no_route_says_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_stacks_of_the_model_follow() -> None:
-    names = ("initial_window", "first_window_segments", "min_rto")
+    names = ("initial_window", "first_window_segments", "min_rto", "quick_acks")
 
     def settings(**tables: object) -> list[tuple[str, ...]]:
         built = of_scenario(scenario(**tables), "linux-6.12", None).values()
@@ -55,6 +55,7 @@ def test_stacks_of_the_model_follow() -> None:
 
     (own, thirty) = settings()
     assert (own[1:], thirty) == (thirty[1:], ("30", *own[1:]))
-    route = {"initcwnd": 20, "initrwnd": 5, "rto_min": "50ms"}
-    assert settings(route=route) == [("20", "5", "50ms"), ("30", "5", "50ms")]
-    assert settings(route=route, stack={"min_rto": "80ms"})[0] == ("20", "5", "80ms")
+    route = {"initcwnd": 20, "initrwnd": 5, "rto_min": "50ms", "quickack": True}
+    own = ("5", "50ms", "true")
+    assert settings(route=route) == [("20", *own), ("30", *own)]
+    assert settings(route=route, stack={"min_rto": "80ms"})[0] == ("20", "5", "80ms", "true")

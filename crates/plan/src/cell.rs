@@ -122,6 +122,8 @@ pub struct RouteMetrics {
     pub initrwnd: Option<u32>,
     /// Shortest timeout, locked.
     pub rto_min_ms: Option<u32>,
+    /// Whether every segment is acknowledged at once.
+    pub quickack: Option<bool>,
 }
 
 /// Every packet is one segment, with its checksum.

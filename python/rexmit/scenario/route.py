@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import Field
 
-from rexmit.scenario.part import Part, merged
+from rexmit.scenario.part import Part, merged, unsaid
 from rexmit.scenario.values import DurationNs
 
 MS: Final = 10**6
@@ -36,6 +36,12 @@ class Route(Part):
         "goes before the setting `net.ipv4.tcp_rto_min_us` (since Linux 6.11)",
     )
 
+    quickack: bool | None = Field(
+        default=None,
+        description="true (every segment is acknowledged at once) or false",
+        exclude_if=unsaid(None),
+    )
+
 
 def plan(*tables: Route) -> dict[str, int]:
     """What routes say by tables of which later ones go first, in the words of a plan."""
@@ -51,8 +57,9 @@ def of_stack(says: Mapping[str, int]) -> dict[str, str]:
         "initcwnd": "initial_window",
         "initrwnd": "first_window_segments",
         "rto_min_ms": "min_rto",
+        "quickack": "quick_acks",
     }
     return {
-        names[word]: f"{value}ms" if word == "rto_min_ms" else str(value)
+        names[word]: f"{value}ms" if word == "rto_min_ms" else str(value).lower()
         for word, value in says.items()
     }

@@ -19,6 +19,7 @@ pub const RTAX_WINDOW: u16 = 3;
 pub const RTAX_INITCWND: u16 = 11;
 pub const RTAX_RTO_MIN: u16 = 13;
 pub const RTAX_INITRWND: u16 = 14;
+pub const RTAX_QUICKACK: u16 = 15;
 const FRA_SRC: u16 = 2;
 const FR_ACT_TO_TBL: u8 = 1;
 /// Bytes of `struct ifinfomsg`.

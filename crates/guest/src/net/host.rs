@@ -13,7 +13,7 @@ use anyhow::{bail, Context, Result};
 use rexmit_plan::{Offloads, Qdisc, RouteMetrics};
 
 use super::changes::{change_here, Changes, Told};
-use super::changes::{RTAX_INITCWND, RTAX_INITRWND, RTAX_RTO_MIN, RTAX_WINDOW};
+use super::changes::{RTAX_INITCWND, RTAX_INITRWND, RTAX_QUICKACK, RTAX_RTO_MIN, RTAX_WINDOW};
 use super::namespace::Namespace;
 use super::offload::{self, Offload};
 use super::qdisc;
@@ -63,11 +63,13 @@ impl Manner {
             initcwnd,
             initrwnd,
             rto_min_ms,
+            quickack,
         } = self.route;
         said([
             (RTAX_INITCWND, initcwnd),
             (RTAX_INITRWND, initrwnd),
             (RTAX_RTO_MIN, rto_min_ms),
+            (RTAX_QUICKACK, quickack.map(u32::from)),
         ])
     }
 

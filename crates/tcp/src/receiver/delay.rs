@@ -42,6 +42,8 @@ pub(crate) struct Delay {
     bound: i64,
     pub pending: Pending,
     quick: u32,
+    /// The route asks for nothing else.
+    always_quick: bool,
     interactive: bool,
     /// The delay now thought right (`ato`); 0 before the first data.
     estimate: i64,
@@ -82,6 +84,7 @@ impl Delay {
             most,
             bound,
             pending: Pending::default(),
+            always_quick: settings.receiver.quick_acks,
             quick: 0,
             interactive: false,
             estimate: 0,
@@ -142,7 +145,7 @@ impl Delay {
 
     /// Whether each packet is acknowledged at once (`tcp_in_quickack_mode`).
     pub fn is_quick(&self) -> bool {
-        self.quick > 0 && !self.interactive
+        self.always_quick || (self.quick > 0 && !self.interactive)
     }
 
     /// Data came in order (`tcp_event_data_recv`).

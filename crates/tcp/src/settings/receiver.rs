@@ -17,6 +17,8 @@ group! {
         pub collapse_header_room: u32 = 0, "no effect where buffers count payload";
         /// When data are acknowledged.
         pub delayed_ack: DelayedAck = DelayedAck::Rfc, "RFC 5681 §4.2";
+        /// Each segment is acknowledged at once (the route's metric `quickack`, `tcp_in_quickack_mode`).
+        pub quick_acks: bool = false, "off";
         /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).
         pub delayed_ack_min: Duration = Duration::from_millis(200), "assumption: one delay, the customary 200 ms";
         /// Longest delay of an acknowledgement (`TCP_DELACK_MAX`).
