@@ -51,6 +51,26 @@ def test_a_fragment_of_ours_goes_by_its_name(
 
 
 @pytest.mark.usefixtures("cache_root")
+def test_a_fragment_of_ours_may_come_with_a_patch(tree: Tree, tmp_path: Path) -> None:
+    change = '--- a/main.c\n+++ b/main.c\n@@ -4 +4 @@\n-\tputs("6.12.9");\n+\tputs("ours");\n'
+    for folder in (recipe.DATA / "configs", tmp_path):
+        folder.mkdir(exist_ok=True)
+        (folder / "ours.config").write_text("CONFIG_OURS=y\n")
+        (folder / "ours.patch").write_text(change)
+    tree.hook("grep -q ours main.c")
+    kernel, _ = build(str(tree.path), configs=["ours"])
+    assert kernel.patches == ("ours",)
+    (recipe.DATA / "configs" / "ours.6.1.patch").write_text("of another series\n")
+    tree.write("other.c", "another tree\n")
+    kernel, _ = build(str(tree.path), configs=["ours"])
+    assert kernel.current
+    with pytest.raises(UserError):
+        build(str(tree.path), configs=[str(tmp_path / "ours.config")])
+    (recipe.DATA / "configs" / "ours.patch").write_text(change.replace('"ours"', '"others"'))
+    assert not kernel.current
+
+
+@pytest.mark.usefixtures("cache_root")
 def test_an_option_that_the_tree_refuses_is_named(tree: Tree, tmp_path: Path) -> None:
     mine = tmp_path / "mine.config"
     mine.write_text("CONFIG_GOOD=y\nCONFIG_HZ=250\n")

@@ -79,22 +79,27 @@ def test_its_packets_are_those_of_the_plain_kernel(each: Lab) -> None:
     ("defect", "said"),
     [
         ("warn", r"WARNING: CPU: 0 PID: \d+ at net/ipv4/tcp_cong\.c:\d+"),
-        ("free", r"BUG: KASAN: slab-use-after-free in tcp_set_congestion_control\+"),
+        ("free", r"BUG: KASAN: (slab-)?use-after-free in tcp_set_congestion_control\+"),
         ("lock", r"WARNING: possible circular locking dependency detected"),
         ("count", r"refcount_t: decrement hit 0; leaking memory"),
         ("shift", r"UBSAN: shift-out-of-bounds in net/ipv4/tcp_cong\.c:\d+"),
     ],
 )
-def test_a_planted_defect_is_a_splat_with_its_line(lab: Lab, defect: str, said: str) -> None:
-    planted = built(lab, "planted+debug", f"--debug --patch {PLANTED}")
+def test_a_planted_defect_is_a_splat_with_its_line(each: Lab, defect: str, said: str) -> None:
+    planted = built(each, "planted+debug", f"--debug --patch {PLANTED}")
     done = planted.exec(sys.executable, "-c", ASKING, f"planted-{defect}")
+    if (each.kernel, defect) == ("6.1", "shift"):
+        # UBSAN checks only files that ask for it.
+        done.ok()
+        return
     assert done.status == 3, done.err
     assert re.search(said, done.err)
     assert re.search(
-        r"tcp_set_congestion_control\+0x\w+/0x\w+ \(net/ipv4/tcp_cong\.c:4[0-9][0-9]\)", done.err
+        r"tcp_set_congestion_control\+0x\w+/0x\w+ \(.*\bnet/ipv4/tcp_cong\.c:[34][0-9]{2}\)",
+        done.err,
     )
 
 
-def test_without_a_defect_there_is_no_splat(lab: Lab) -> None:
-    planted = built(lab, "planted+debug", f"--debug --patch {PLANTED}")
+def test_without_a_defect_there_is_no_splat(each: Lab) -> None:
+    planted = built(each, "planted+debug", f"--debug --patch {PLANTED}")
     planted.exec(sys.executable, "-c", ASKING, "planted-none").ok()

@@ -219,7 +219,8 @@ def build(
         folder, before = (kept.tree, kept.files) if kept else (work / "tree", None)
         tree = stack.enter_context(NewTree(folder, place.spec, before))
         # Which series' patch a name means is known only once the tree is there.
-        possible = patches.files(recipe.possible_patches(extra))
+        besides = (one for fragment in fragments for one in fragment.applied())
+        possible = patches.files([*recipe.possible_patches(extra), *besides])
         identity = source.unpack(place, tree, work, confinement, possible)
         version = source.tree_version((work / "patched", folder), place.spec)
         final = _order(place, identity, version, hz, extra, fragments)
@@ -266,9 +267,8 @@ def _order(
 
 
 def _patch(order: Order, tree: Path, confinement: Confinement, progress: Progress) -> None:
-    for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
-        if patch.is_config:
-            continue
+    extra = (one for patch in order.extra for one in patch.applied(order.patches_of))
+    for patch in [*recipe.series_patches(order.patches_of), *extra]:
         without = recipe.DISPENSABLE.get(patch.name)
         if without and not patches.applies(patch, tree, confinement):
             progress.note(f"Patch {patch.name}: left out, as it does not apply: {without}")

@@ -25,6 +25,7 @@ Those that have one keep the patches that what is measured on them was measured 
 DISPENSABLE: Final = {
     "0003-tcp-record-why-a-segment-is-sent-again": "mechanisms come from counters",
     "0004-um-let-time-pass-for-a-program-that-spins": "a program that spins stops virtual time",
+    "debug.patch": "its stack traces take longer",
 }
 """Patches that a kernel does without if its tree has moved on, and what that means for it."""
 
@@ -52,9 +53,22 @@ class Patch:
         """Whether it is a fragment of configuration."""
         return self.path.suffix == CONFIG
 
+    def applied(self, series: str | None = None) -> list[Patch]:
+        """What the tree gets: the patch; of a fragment of ours those beside it, FRAGMENT.patch and
+        FRAGMENT.SERIES.patch of this series, or of every series."""
+        if not self.is_config:
+            return [self]
+        if not self.path.is_relative_to(DATA):
+            return []
+        paths = sorted(self.path.parent.glob(f"{self.path.stem}*.patch"))
+        names = (self.path.stem, f"{self.path.stem}.{series}")
+        return [Patch(one, one.name) for one in paths if series is None or one.stem in names]
+
     def digest(self) -> str:
         """A hash of the content."""
-        return hashlib.blake2b(self.path.read_bytes(), digest_size=16).hexdigest()
+        paths = [*dict.fromkeys((self.path, *(one.path for one in self.applied())))]
+        content = b"".join(path.read_bytes() for path in paths)
+        return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def is_series(text: str) -> bool:
