@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.series import series
+    from rexmit.library.shortest import shortest_script
     from rexmit.library.stacks import list_stacks, stack
     from rexmit.library.tables import beside, bursts, overview, repairs, times
     from rexmit.library.tcpfilter import tcpfilter
@@ -86,6 +87,7 @@ __all__ = [
     "save_figures",
     "select",
     "series",
+    "shortest_script",
     "stack",
     "tcpfilter",
     "times",
@@ -142,6 +144,7 @@ _LIBRARY: Final = {
     "save_figures": "figures",
     "select": "trace",
     "series": "series",
+    "shortest_script": "shortest",
     "stack": "stacks",
     "tcpfilter": "tcpfilter",
     "times": "tables",

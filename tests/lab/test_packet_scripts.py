@@ -65,6 +65,24 @@ def test_a_kernel_with_another_setting_fails_it(lab: Lab, tmp_path: Path) -> Non
     assert done.status == 1, "without the probe another packet comes, and later"
 
 
+def test_the_shortest_shows_the_same_recovery(each: Lab, tmp_path: Path) -> None:
+    scenario, run = tmp_path / "scenario.toml", tmp_path / "run"
+    scenario.write_text(SCENARIO)
+    words = ("--kernel", each.kernel, "--capture", "--out", str(run))
+    each.rexmit("run", str(scenario), *words, "--set", "loss.pattern=data -3..-1").ok()
+    whole = each.rexmit("show", str(run), "--flow", "0", "--packetdrill").ok().text
+    done = each.rexmit("show", str(run), "--flow", "0", "--packetdrill", "--shortest")
+    if shutil.which("packetdrill") is None:
+        assert "packetdrill is not on PATH" in done.err
+        pytest.skip("packetdrill is not on PATH")
+    text = done.ok().text
+    (tmp_path / "case.pkt").write_text(text)
+    drill(each, tmp_path)
+    again = re.compile("^// Retransmission: .*$", re.MULTILINE)
+    assert again.findall(text) == again.findall(whole)
+    assert len(text.splitlines()) < len(whole.splitlines()) / 2
+
+
 def test_ours_pass(each: Lab) -> None:
     drill(each, SCRIPTS)
 

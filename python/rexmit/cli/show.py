@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -124,6 +125,31 @@ class ShowOptions:
             "packetdrill` runs: the sender of the data is the stack under test.",
         ),
     ] = False
+    shortest: Annotated[
+        bool,
+        Option(
+            "--shortest",
+            help="With --packetdrill: leave out what can be while the script passes, by the "
+            "packetdrill on PATH, with the same causes of retransmissions.",
+        ),
+    ] = False
+    kernel: Annotated[
+        str | None,
+        Option(
+            metavar="KERNEL",
+            help="With --shortest: on which kernel. [default: the one that made the run]",
+            show_default=False,
+        ),
+    ] = None
+    seconds: Annotated[
+        float | None,
+        Option(
+            metavar="S",
+            min=0,
+            help="With --shortest: search for so many real seconds at most. [default: 60]",
+            show_default=False,
+        ),
+    ] = None
     inexact: Inexact = False
     unpack_limit: UnpackLimit = None
     html: Html = None
@@ -153,6 +179,7 @@ def show(options: ShowOptions) -> None:
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow 0 --figure 0.xpl --figure 0.qlog   for xplot, and for qvis
       rexmit show runs/smoke --flow 3 --packetdrill > case.pkt    as a packet script
+      rexmit show runs/smoke --flow 3 --packetdrill --shortest > case.pkt
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
     asked = _Asked(options.losses, options.baseline, options.full, options.repairs, options.inexact)
@@ -181,6 +208,16 @@ def show(options: ShowOptions) -> None:
         raise UserError(
             "--packetdrill prints one script, and nothing else",
             "leave out --all, --figure and --json, and name one run",
+            usage=True,
+        )
+    if options.shortest and not options.packetdrill:
+        raise UserError(
+            "--shortest belongs to --packetdrill", "ask for the script: --packetdrill", usage=True
+        )
+    if (options.kernel or options.seconds is not None) and not options.shortest:
+        raise UserError(
+            "--kernel and --seconds belong to --shortest",
+            "a script is shortened on a kernel: --packetdrill --shortest",
             usage=True,
         )
     if options.ladder and not options.figure:
@@ -215,7 +252,7 @@ def show(options: ShowOptions) -> None:
         tuple(options.figure or ()),
         options.ladder,
         options.as_json,
-        options.packetdrill,
+        _script_of(options),
     )
     from rexmit.library.opened import open_run
 
@@ -328,7 +365,22 @@ class _Flow:
     figures: tuple[Path, ...]
     ladder: bool
     as_json: bool
-    as_script: bool
+    script: _Script | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """Of a connection, and how it is shortened, if it is."""
+
+    shortest: bool
+    kernel: str | None
+    seconds: float | None
+
+
+def _script_of(options: ShowOptions) -> _Script | None:
+    if not options.packetdrill:
+        return None
+    return _Script(options.shortest, options.kernel, options.seconds)
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
@@ -338,8 +390,8 @@ def _show_flow(path: Path, asked: _Flow) -> None:
     from rexmit.library.flow import of_run
     from rexmit.library.opened import open_run
 
-    if asked.as_script:
-        _print_script(open_run(path), asked)
+    if asked.script:
+        _print_script(open_run(path), asked, asked.script)
         return
     opened = of_run(open_run(path), asked.which, asked.at)
     if isinstance(opened, PathFlow):
@@ -359,8 +411,8 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.tracing.changed import line as changes
 
     traced = trace(path, whatif=())
-    if asked.as_script:
-        _print_script(traced, asked)
+    if asked.script:
+        _print_script(traced, asked, asked.script)
         return
     opened, why = of_trace(traced, asked.which or None, asked.at)
 
@@ -379,10 +431,24 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     _draw(opened, asked)
 
 
-def _print_script(of: Run | Trace, asked: _Flow) -> None:
-    from rexmit.library.flow import packet_script
+def _print_script(of: Run | Trace, asked: _Flow, script: _Script) -> None:
+    if script.shortest:
+        from rexmit.library.shortest import SECONDS, shortest_script
+        from rexmit.progress import for_stream
 
-    for line in packet_script(of, asked.which or None, at=asked.at).splitlines():
+        text = shortest_script(
+            of,
+            asked.which or None,
+            at=asked.at,
+            kernel=script.kernel,
+            seconds=SECONDS if script.seconds is None else script.seconds,
+            progress=for_stream(sys.stderr, "runs", transient=True),
+        )
+    else:
+        from rexmit.library.flow import packet_script
+
+        text = packet_script(of, asked.which or None, at=asked.at)
+    for line in text.splitlines():
         outputs.line(line)
 
 

@@ -120,8 +120,7 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
     sent again what it sent again.
     """
     first: dict[str, int] = {}
-    lines = (line.split() for line in attempt.causes.splitlines() if "=" in line)
-    record = [words for words in lines if _is_of_record(words)]
+    record = _record(attempt)
     sent: set[int] = set()
     for line in attempt.packets:
         match = _TOLD.match(line)
@@ -139,6 +138,22 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
                 sent.add(seq)
             what = _relative(what, tcp, first.get(way, 0), first.get("<" if way == ">" else ">", 0))
         yield PacketLine(way, f"{float(match['time']):9.6f} {way} {what}{why}")
+
+
+def recorded_causes(attempt: Attempt) -> tuple[str, ...]:
+    """Why the kernel sent again what it sent again, in its own words, in order."""
+    return tuple(words[5] for words in _record(attempt))
+
+
+def packet_times_ns(attempt: Attempt) -> tuple[int, ...]:
+    """When each packet of an attempt came by, by the script's clock."""
+    matches = filter(None, map(_TOLD.match, attempt.packets))
+    return tuple(round(float(match["time"]) * 1e9) for match in matches)
+
+
+def _record(attempt: Attempt) -> list[list[str]]:
+    lines = (line.split() for line in attempt.causes.splitlines() if "=" in line)
+    return [words for words in lines if _is_of_record(words)]
 
 
 def _is_of_record(words: Sequence[str]) -> bool:

@@ -61,6 +61,13 @@ def packet_script(picture: Picture, conditions: Conditions = Conditions()) -> st
     return "".join(f"{line}\n" for line in _Script(picture, conditions).lines())
 
 
+def packets_of_script(picture: Picture) -> tuple[list[Step], int]:
+    """The packets of a connection, and how many have lines in its script: up to the one that ends
+    the recovery. Raises ValueError as `packet_script`.
+    """
+    return _Script(picture, Conditions()).packets()
+
+
 class _Script:
     """The events of one script, in order."""
 
@@ -122,6 +129,10 @@ class _Script:
             yield f"{wait} > {self._packet(joined)}"
             self._sent_to = max(self._sent_to, joined.seq + joined.payload_bytes)
             at += len(row)
+
+    def packets(self) -> tuple[list[Step], int]:
+        """All, and how many have lines."""
+        return self._steps, self._last() + 1
 
     def _ours(self, step: Step) -> bool:
         return self._picture.is_data(step)

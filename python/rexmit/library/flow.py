@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rexmit import extras
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.ladder.conditions import captured_under, made_under
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
+from rexmit.ladder.packet_script import Conditions
 from rexmit.ladder.packet_script import packet_script as script_of
 from rexmit.ladder.paths import PathFlow, open_path_flow
 from rexmit.ladder.picture import Picture
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AnyFlow = Flow | PathFlow | Traced
+
+Script = TypeVar("Script")
 
 
 def open_flow(
@@ -99,6 +103,18 @@ def packet_script(
 
     Raises UserError as `open_flow`, and for a connection over several paths or without data.
     """
+    return scripted(of, which, at, script_of)
+
+
+def scripted(
+    of: Run | Trace,
+    which: int | str | None,
+    at: float | None,
+    write: Callable[[Picture, Conditions], Script],
+) -> Script:
+    """What `write` makes of the packets of a connection and what is known of it. Raises UserError
+    as `packet_script`; ValueError of `write` is one.
+    """
     flow = open_flow(of, which, at=at)
     if isinstance(flow, PathFlow):
         raise UserError(
@@ -110,7 +126,7 @@ def packet_script(
             conditions = captured_under(flow)
         elif isinstance(of, Run):
             conditions = made_under(of, flow)
-        return script_of(_picture(flow, None), conditions)
+        return write(_picture(flow, None), conditions)
     except ValueError as error:
         raise UserError(f"flow {flow.number}: {error}") from None
 
