@@ -190,7 +190,7 @@ def tool(named: str | os.PathLike[str] | None) -> Path:
             "packetdrill is not on PATH",
             [
                 "Build it from https://github.com/google/packetdrill, as old as the scripts are,",
-                f"and put it on PATH or name it: {argument('tool')} FILE",
+                "and put it on PATH.",
             ],
         )
     if path is None:
