@@ -6,14 +6,20 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::settings::{CongestionControl, Settings};
 
+mod bbr;
 mod coupled;
 mod cubic;
+mod pacing;
+mod rate;
 mod reno;
 mod window;
 
+pub use bbr::{Bbr, Facts, Governed};
 use coupled::{Coupled, Form};
 pub use coupled::{Sibling, Siblings};
 use cubic::Cubic;
+pub use pacing::Pacing;
+pub use rate::{AckEffect, Departure, Latest, RateSample};
 use reno::Reno;
 pub use window::Window;
 
@@ -43,6 +49,8 @@ pub enum Control {
     Cubic(Cubic),
     /// One that couples the subflows of a connection of Multipath TCP.
     Coupled(Coupled),
+    /// BBR, which follows no losses but rates: it has hooks of its own ([`Bbr::on_ack`]).
+    Bbr(Box<Bbr>),
 }
 
 impl Control {
@@ -52,6 +60,7 @@ impl Control {
         match settings.congestion.congestion_control {
             CongestionControl::Reno => Control::Reno(Reno::new(settings)),
             CongestionControl::Cubic => Control::Cubic(Cubic::new(settings, ctx)),
+            CongestionControl::Bbr => Control::Bbr(Box::new(Bbr::new(settings, ctx.nxt.get()))),
             CongestionControl::Lia => Control::Coupled(Coupled::new(Form::Lia, settings, ctx)),
             CongestionControl::Olia => Control::Coupled(Coupled::new(Form::Olia, settings, ctx)),
             CongestionControl::Balia => Control::Coupled(Coupled::new(Form::Balia, settings, ctx)),
@@ -65,6 +74,7 @@ impl Control {
             Control::Reno(reno) => reno.ssthresh(window),
             Control::Cubic(cubic) => cubic.ssthresh(window),
             Control::Coupled(coupled) => coupled.ssthresh(window, siblings),
+            Control::Bbr(bbr) => bbr.ssthresh(window),
         }
     }
 
@@ -81,6 +91,7 @@ impl Control {
             Control::Reno(reno) => reno.cong_avoid(window, acked),
             Control::Cubic(cubic) => cubic.cong_avoid(window, ctx, acked),
             Control::Coupled(coupled) => coupled.cong_avoid(window, siblings, acked),
+            Control::Bbr(_) => {}
         }
     }
 
@@ -94,19 +105,42 @@ impl Control {
         rtt: Option<Duration>,
     ) {
         match self {
-            Control::Reno(_) => {}
+            Control::Reno(_) | Control::Bbr(_) => {}
             Control::Cubic(cubic) => cubic.acked(window, ctx, count, rtt),
             Control::Coupled(coupled) => coupled.acked(ctx),
         }
     }
 
     /// The window after a reduction proved wrong (`icsk_ca_ops->undo_cwnd`).
-    #[must_use]
-    pub fn undo_cwnd(&self, window: &Window) -> u32 {
+    pub fn undo_cwnd(&mut self, window: &Window) -> u32 {
         match self {
             Control::Reno(reno) => reno.undo_cwnd(window),
             Control::Cubic(cubic) => cubic.undo_cwnd(window),
             Control::Coupled(coupled) => coupled.undo_cwnd(window),
+            Control::Bbr(bbr) => bbr.undo_cwnd(window),
+        }
+    }
+
+    /// It governs the window and the pace itself at each acknowledgement, in recovery as well (`cong_control`).
+    #[must_use]
+    pub const fn governs(&self) -> bool {
+        matches!(self, Control::Bbr(_))
+    }
+
+    /// The pace at which packets leave, of a control that asks for one.
+    pub fn pacing(&mut self) -> Option<&mut Pacing> {
+        match self {
+            Control::Bbr(bbr) => Some(&mut bbr.pacing),
+            _ => None,
+        }
+    }
+
+    /// Segments that a packet holds at least where there are so many, at a pace in bytes a second (`min_tso_segs`).
+    #[must_use]
+    pub fn least_segments(&self, pacing_rate: u64) -> u32 {
+        match self {
+            Control::Bbr(_) => Bbr::least_segments(pacing_rate),
+            _ => 2,
         }
     }
 
@@ -115,7 +149,7 @@ impl Control {
     pub fn between_losses(&self) -> u64 {
         match self {
             Control::Coupled(coupled) => coupled.between_losses(),
-            Control::Reno(_) | Control::Cubic(_) => 0,
+            Control::Reno(_) | Control::Cubic(_) | Control::Bbr(_) => 0,
         }
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct SendBuffer {
     /// What a full segment may cost.
     segment: u32,
     growth: SendBufferGrowth,
+    /// Windows of segments that it is to hold.
+    windows: u8,
     waits: bool,
 }
 
@@ -38,6 +40,7 @@ impl SendBuffer {
             largest: settings.segments.send_buffer[2],
             segment,
             growth,
+            windows: settings.congestion.congestion_control.buffered_windows(),
             waits: false,
         };
         let segments = match growth {
@@ -45,7 +48,7 @@ impl SendBuffer {
             SendBufferGrowth::Linux24 => FIRST_SEGMENTS_2_4,
             // As many as reordering may pass over, and one (`tcp_sndbuf_expand`).
             SendBufferGrowth::WhenSent => {
-                2 * FIRST_SEGMENTS.max(settings.loss.dupack_threshold + 1)
+                u32::from(buffer.windows) * FIRST_SEGMENTS.max(settings.loss.dupack_threshold + 1)
             }
         };
         buffer.raise(segments);
@@ -85,7 +88,8 @@ impl SendBuffer {
             SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => 0,
             SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
-        self.raise_to(sender.window().cwnd.max(sender.reordering() + 1).max(least));
+        let segments = sender.window().cwnd.max(sender.reordering() + 1).max(least);
+        self.raise(segments.saturating_mul(self.windows.into()));
     }
 
     /// It holds twice so many segments at least.

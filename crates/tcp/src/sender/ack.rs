@@ -5,6 +5,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
 use super::flight::{Arrival, Before, Cleaned, Delivery, Flight, Tagged};
+use super::write::go_on;
 use super::{Ack, CaState, Sender};
 use crate::recovery::dsack::{self, Report};
 use crate::recovery::machine::{self, AckOutcome, AckView, Actor as _, Board as _, Output as _};
@@ -19,11 +20,17 @@ struct Taking<'a> {
     tagged: Tagged,
     /// The latest of the transmissions that it says were delivered.
     delivery: Delivery,
+    /// The round-trip time that the congestion control is told, in microseconds.
+    control_rtt: Option<i64>,
 }
 
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
+        // What may leave at this very time does so before: a round trip later acknowledgements come at the pace itself.
+        if self.timing.pace_is_due(now) {
+            go_on(self);
+        }
         self.timing.moment.now = now;
         self.peer.echo = ack.echo;
         let taking = Taking {
@@ -32,6 +39,7 @@ impl Sender {
             outcome: AckOutcome::NONE,
             tagged: Tagged::new(self.flight.nxt()),
             delivery: Delivery::default(),
+            control_rtt: None,
             sender: self,
         };
         let accepted = taking.take();
@@ -96,7 +104,13 @@ impl Taking<'_> {
                     self.delivery.prior_delivered,
                     delivered,
                 );
-                self.sender.window_mut().control(&self.before, self.outcome);
+                let latest = self.delivery.latest();
+                self.sender.window_mut().control(
+                    &self.before,
+                    self.outcome,
+                    latest,
+                    self.control_rtt,
+                );
                 self.sender.resume(resume);
             }
         }
@@ -265,6 +279,7 @@ impl Taking<'_> {
                 outcome.set(AckOutcome::SET_TIMER);
             }
         }
+        self.control_rtt = control_rtt;
         let mut window = self.sender.window_mut();
         window.tell_acked(cleaned.acked, control_rtt);
         self.outcome.set(outcome);

@@ -46,11 +46,11 @@ impl Output for Sender {
             return;
         }
         let mut walk = Walk::begin(&mut self.flight);
-        loop {
+        while !self.timing.waits_for_pace() {
             let (cwnd, forward) = (self.congestion.window.cwnd, self.room().may_go_forward());
             match walk.next(&mut self.flight, cwnd, forward) {
                 Some(index) if self.send_again(index) => {}
-                _ => return,
+                _ => break,
             }
         }
     }

@@ -40,7 +40,11 @@ impl Room<'_> {
             .saturating_add(near)
             .min(LARGEST);
         let segments = bytes / u64::from(self.flight.sizes.mss);
-        u32::try_from(segments).unwrap_or(most).max(2).min(most)
+        let least = self
+            .congestion
+            .control
+            .least_segments(self.congestion.pacing_rate);
+        u32::try_from(segments).unwrap_or(most).max(least).min(most)
     }
 
     /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`).

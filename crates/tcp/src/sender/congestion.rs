@@ -37,7 +37,10 @@ impl Congestion {
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
             prior_ssthresh: self.prior_ssthresh,
-            undone_cwnd: self.control.undo_cwnd(window),
+            undone_cwnd: match self.prior_ssthresh {
+                0 => window.cwnd,
+                _ => self.control.undo_cwnd(window),
+            },
         };
         let (cwnd, ssthresh) = reduced.undone(rule, threshold_too);
         (window.cwnd, window.ssthresh) = (cwnd.min(most), ssthresh);
@@ -111,7 +114,7 @@ impl Congestion {
     /// A reduction that was not undone ends, at `tick`: the window ends at the threshold (`tcp_end_cwnd_reduction`).
     pub fn end_reduction(&mut self, rule: Recovery, tick: i64) {
         let window = &mut self.window;
-        if window.ssthresh < Window::INFINITE {
+        if window.ssthresh < Window::INFINITE && !self.control.governs() {
             window.cwnd = reduction::end(rule, window.cwnd, window.ssthresh);
             self.usage.stamp = tick;
         }

@@ -2,12 +2,16 @@
 
 use rexmit_time::Time;
 
+use super::write::go_on;
 use super::Sender;
 use crate::recovery::{machine, Job};
 
 impl Sender {
     /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
     pub fn on_deadline(&mut self, now: Time) {
+        if self.timing.pace_is_due(now) {
+            go_on(self);
+        }
         match self.timing.fire(now) {
             None => {}
             Some(Job::Reordering) => machine::on_reordering_timer(self),

@@ -7,6 +7,7 @@
 //!   segments (`backlog`), and `nagle`, which holds short ones back. `output` is on its way out, as the `host` allows.
 //! - `writer` is the sender as the program has it. `write` and `transmit` move segments from `written` to `flight` and `output`,
 //!   as far as there is `room`, in packets as large as `burst` says; `retransmit` sends them again.
+//! - `pace` is when the next packet may leave, where the congestion control paces.
 //! - `ack` is the order in which an acknowledgement is worked through; `congestion` is how much may be in flight, and `steering`
 //!   has it follow what happens.
 //! - `timing` has the time of the call that runs (`moment`), the round trips, the timeout and the `timer`; `due` runs it, and
@@ -28,6 +29,7 @@ mod metrics;
 mod moment;
 mod nagle;
 mod output;
+mod pace;
 mod peer;
 mod persist;
 mod queries;

@@ -5,7 +5,7 @@ use rexmit_time::{Duration, Time};
 use super::congestion::Congestion;
 use super::flight::{Before, Flight};
 use super::{CaState, Counters, Timing};
-use crate::congestion::{Context, Window};
+use crate::congestion::{AckEffect, Bbr, Context, Control, Facts, Governed, Latest, Window};
 use crate::recovery::machine::{self, AckOutcome, AckView, Detection, Episode};
 use crate::settings::{AckOrder, MaxBurst, Settings, WindowUse};
 
@@ -22,9 +22,33 @@ pub struct Steering<'a> {
 }
 
 impl<'a> Steering<'a> {
-    /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
-    pub(super) fn control(&mut self, before: &Before, outcome: AckOutcome) {
+    /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`). `latest` is the latest of the
+    /// transmissions that it delivered, `rtt` the round-trip time that the congestion control was told.
+    pub(super) fn control(
+        &mut self,
+        before: &Before,
+        outcome: AckOutcome,
+        latest: Option<Latest>,
+        rtt: Option<i64>,
+    ) {
         let delivered = self.flight.delivered() - before.delivered;
+        if self.congestion.control.governs() {
+            let effect = AckEffect {
+                at: self.timing.moment.micros(),
+                newly: delivered,
+                losses: self.flight.losses().wrapping_sub(before.losses),
+                delivered: self.flight.delivered(),
+                min_rtt_us: self.timing.min_rtt.get(),
+                prior_in_flight: before.view.prior_in_flight,
+                rtt_us: rtt.and_then(|rtt| u32::try_from(rtt).ok()),
+                delayed: outcome.any(AckOutcome::MAYBE_DELAYED),
+            };
+            self.govern(|bbr, governed, facts| {
+                let sample = bbr.pacing.rate.sample(latest, effect);
+                bbr.on_ack(governed, facts, &sample);
+            });
+            return;
+        }
         if self.episode.in_reduction() {
             let lost = self.flight.losses().wrapping_sub(before.losses);
             let advanced = outcome.any(AckOutcome::ADVANCED);
@@ -36,6 +60,36 @@ impl<'a> Steering<'a> {
             self.grow(before.view.prior_in_flight, delivered);
         }
         self.set_pacing_rate();
+    }
+
+    /// A control that governs the window itself does so; whether there is one.
+    fn govern(&mut self, act: impl FnOnce(&mut Bbr, &mut Governed<'_>, &Facts)) -> bool {
+        if !self.congestion.control.governs() {
+            return false;
+        }
+        let (timing, sizes) = (self.timing, &self.flight.sizes);
+        let facts = Facts {
+            now: timing.moment.now,
+            tick: timing.moment.tick(),
+            hz: i64::from(timing.moment.clock.ticks.hz),
+            state: self.episode.state,
+            in_flight: self.flight.in_flight(),
+            delivered: self.flight.delivered(),
+            lost: self.flight.losses(),
+            mss: sizes.mss + sizes.options, // mss_cache
+            srtt_us8: timing.rtt.srtt_us8(),
+            min_rtt_us: timing.min_rtt.get(),
+            departs: timing.departs,
+        };
+        let congestion = &mut *self.congestion;
+        if let Control::Bbr(bbr) = &mut congestion.control {
+            let mut governed = Governed {
+                window: &mut congestion.window,
+                pacing_rate: &mut congestion.pacing_rate,
+            };
+            act(bbr, &mut governed, &facts);
+        }
+        true
     }
 
     /// Only what is delivered in order lets the window grow, unless much reordering was seen (`tcp_may_raise_cwnd`).
@@ -81,7 +135,8 @@ impl<'a> Steering<'a> {
 
     /// The congestion control hears of data after silence: data left at `last_sent` before (`tcp_event_data_sent`).
     pub(super) fn tell_sent(&mut self, last_sent: Time) {
-        if self.flight.in_flight() == 0 {
+        let idle = self.flight.in_flight() == 0;
+        if idle && !self.govern(Bbr::tx_start) {
             let context = self.context();
             self.congestion.control.tx_start(&context, last_sent);
         }
@@ -110,7 +165,9 @@ impl<'a> Steering<'a> {
         // What was not full for a timeout shrinks.
         usage.used = usage.used.max(out);
         let unused = self.timing.moment.ticks_span(tick - usage.stamp);
-        if self.settings.congestion.slow_start_after_idle && unused >= self.timing.rto() {
+        let shrinks =
+            self.settings.congestion.slow_start_after_idle && !self.congestion.control.governs();
+        if shrinks && unused >= self.timing.rto() {
             self.shrink_unused(busy);
         }
     }
@@ -131,7 +188,10 @@ impl<'a> Steering<'a> {
     /// New data after more than a timeout of silence, since `last_sent`, start from a smaller window (RFC 5681 §4.1;
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self, last_sent: Time) {
-        if !self.settings.congestion.slow_start_after_idle || self.flight.packets_out() > 0 {
+        if !self.settings.congestion.slow_start_after_idle
+            || self.flight.packets_out() > 0
+            || self.congestion.control.governs()
+        {
             return;
         }
         let moment = &self.timing.moment;
@@ -161,7 +221,9 @@ impl<'a> Steering<'a> {
         };
         let tick = self.timing.moment.tick();
         self.congestion.begin_usage(self.flight.una(), tick);
-        self.set_pacing_rate();
+        if !self.govern(Bbr::begin) {
+            self.set_pacing_rate();
+        }
     }
 
     /// `tcp_init_cwnd`
@@ -234,8 +296,10 @@ impl machine::Window for Steering<'_> {
         self.congestion.window.cwnd = self.flight.in_flight() + 1;
         self.congestion.window.cwnd_cnt = 0;
         self.stamp();
-        let context = self.context();
-        self.congestion.control.enter_loss(&context);
+        if !self.govern(|bbr, _, facts| bbr.enter_loss(facts)) {
+            let context = self.context();
+            self.congestion.control.enter_loss(&context);
+        }
     }
 
     fn undo_loss(&mut self, by_frto: bool) {
@@ -278,6 +342,9 @@ impl machine::Window for Steering<'_> {
     }
 
     fn reduce_by_timer(&mut self, lost: u32) {
+        if self.congestion.control.governs() {
+            return;
+        }
         let in_flight = self.flight.in_flight();
         let rule = self.settings.congestion.recovery;
         self.congestion.reduce_for(rule, 1, lost, false, in_flight);

@@ -6,14 +6,28 @@ use crate::clock::{Clock, KernelTimer};
 use crate::recovery::Job;
 
 /// The timer. A job that is called off leaves the kernel's timer running; it then fires for nothing, or for a later job.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
     job: Option<Job>,
     /// The tick the job is due (`icsk_timeout`).
     due: i64,
     kernel: KernelTimer,
-    /// The tick at which it fired last: the wheel stands one ahead for the rest of that tick (`base->clk`).
-    fired: Option<i64>,
+    /// The tick at which it fired last, or [`NEVER`]: the wheel stands one ahead for the rest of that tick (`base->clk`).
+    fired: i64,
+}
+
+/// No tick.
+const NEVER: i64 = i64::MIN;
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer {
+            job: None,
+            due: 0,
+            kernel: KernelTimer::default(),
+            fired: NEVER,
+        }
+    }
 }
 
 impl Timer {
@@ -31,7 +45,12 @@ impl Timer {
     pub fn set(&mut self, clock: &Clock, now: Time, job: Job, ticks: i64) {
         self.job = Some(job);
         self.due = clock.ticks(now) + ticks;
-        self.kernel.set_after(clock, now, self.fired, self.due);
+        self.set_kernel(clock, now);
+    }
+
+    fn set_kernel(&mut self, clock: &Clock, now: Time) {
+        let fired = (self.fired != NEVER).then_some(self.fired);
+        self.kernel.set_after(clock, now, fired, self.due);
     }
 
     /// Nothing is to be done any more (`inet_csk_clear_xmit_timer`).
@@ -50,10 +69,10 @@ impl Timer {
         if !self.kernel.fire(now) {
             return None;
         }
-        self.fired = Some(clock.ticks(now));
+        self.fired = clock.ticks(now);
         let job = self.job?;
         if self.due > clock.ticks(now) {
-            self.kernel.set_after(clock, now, self.fired, self.due);
+            self.set_kernel(clock, now);
             return None;
         }
         Some(job)

@@ -28,6 +28,10 @@ pub struct Timing {
     timer: Timer,
     /// The timeout as the timer is set to it, whole ticks, back-off included (`icsk_rto`).
     rto: Duration,
+    /// When the next packet may leave, where packets are paced, else long ago (`tcp_wstamp_ns`).
+    pub(super) departs: Time,
+    /// Sending goes on then (`pacing_timer`).
+    waits: bool,
     /// Doublings (`icsk_backoff`).
     backoff: u8,
     /// Window probes without an answer (`icsk_probes_out`).
@@ -43,6 +47,8 @@ impl Timing {
         Timing {
             moment: Moment::new(clock, now),
             rto: clock.tick().up(rtt.rto()),
+            departs: Time::from_nanos(0),
+            waits: false,
             rtt,
             min_rtt: MinRtt::new(window, clock.ticks(now)),
             timed: Timed::default(),
@@ -102,7 +108,24 @@ impl Timing {
     /// When the timer fires.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.timer.deadline()
+        let pace = self.waits.then_some(self.departs);
+        self.timer.deadline().into_iter().chain(pace).min()
+    }
+
+    /// Whether the next packet has to wait; then sending goes on when it may leave (`tcp_pacing_check`).
+    pub(super) fn waits_for_pace(&mut self) -> bool {
+        self.waits |= self.departs > self.moment.now;
+        self.departs > self.moment.now
+    }
+
+    /// Whether it may leave by `now`, which what follows takes for the time.
+    pub(super) fn pace_is_due(&mut self, now: Time) -> bool {
+        if !self.waits || self.departs > now {
+            return false;
+        }
+        self.waits = false;
+        self.moment.now = now;
+        true
     }
 
     /// Ticks until the timer is due, whatever it is set for (`icsk_timeout`); none when it is set for nothing.
@@ -254,7 +277,7 @@ impl Timing {
             max: tick.up(self.settings.timers.max_rto),
         };
         self.rto = grows.after(self.rto);
-        self.set_to_timeout();
+        self.arm(Job::Timeout, self.rto, 0);
     }
 
     /// Whether `timeouts` went unanswered too often; `first` is the stamp of the first retransmission of what is out.
@@ -335,6 +358,17 @@ impl Timing {
         self.window_probes >= most
     }
 
+    /// Sets the timer, `more` ticks later than that, at most to the longest timeout.
+    fn arm(&mut self, job: Job, wait: Duration, more: i64) {
+        let clock = self.moment.clock;
+        let longest = self.settings.timers.max_rto;
+        let mut ticks = clock.ticks_in(wait.min(longest));
+        if more > 0 {
+            ticks = (ticks + more).min(clock.ticks_in(longest));
+        }
+        self.timer.set(&clock, self.moment.now, job, ticks);
+    }
+
     fn persist_base(&self) -> Duration {
         self.rto.max(self.moment.clock.tick().up(RTO_MIN))
     }
@@ -387,10 +421,16 @@ impl machine::Clock for Timing {
             .ticks_span(self.timer.due() - self.moment.tick())
     }
 
+    /// What is paced cannot leave before its time (`tcp_reset_xmit_timer`, `tcp_pacing_delay`).
     fn set_timer(&mut self, job: Job, wait: Duration) {
-        let clock = self.moment.clock;
-        let ticks = clock.ticks_in(wait.min(self.settings.timers.max_rto));
-        self.timer.set(&clock, self.moment.now, job, ticks);
+        let paced = (self.departs - self.moment.now).max(Duration::ZERO);
+        let more = match job {
+            Job::Timeout | Job::Probe | Job::Persist => {
+                paced.as_nanos() / self.moment.clock.tick_ns() as i64
+            }
+            Job::Reordering | Job::EarlyRetransmit => 0,
+        };
+        self.arm(job, wait, more);
     }
 
     fn clear_timer(&mut self) {
@@ -434,6 +474,26 @@ mod tests {
             timing.persist_wait(longest)
         });
         assert_eq!(waits, [1, 2, 4, 5, 5].map(Duration::from_secs));
+    }
+
+    #[test]
+    fn what_is_paced_is_waited_for_by_those_timers_that_send() {
+        let mut timing = timing();
+        assert!(!timing.waits_for_pace() && timing.deadline().is_none());
+        timing.departs = timing.moment.now + Duration::from_millis(11);
+        assert!(timing.waits_for_pace());
+        assert_eq!(timing.deadline(), Some(timing.departs));
+        // Two whole ticks of 4 ms.
+        for (job, more) in [(Job::Timeout, 2), (Job::Probe, 2), (Job::Reordering, 0)] {
+            timing.set_timer(job, Duration::from_millis(40));
+            let due = timing.pending_ticks(timing.moment.now);
+            assert_eq!(due, Some(10 + more), "{job:?}");
+        }
+        timing.timer.clear();
+        let departs = timing.departs;
+        assert!(!timing.pace_is_due(departs - Duration::from_nanos(1)));
+        assert!(timing.pace_is_due(departs) && !timing.pace_is_due(departs));
+        assert!(!timing.waits_for_pace() && timing.deadline().is_none());
     }
 
     #[test]

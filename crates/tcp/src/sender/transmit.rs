@@ -62,6 +62,8 @@ impl Sender {
         segment.at = self.timing.moment.micros();
         segment.delivered = self.flight.delivered();
         segment.marks.clear(Marks::SAMPLED | Marks::ALONE);
+        self.congestion
+            .depart(segment, &self.flight, &mut self.timing);
         self.output.packets.push_back(Transmit {
             range: SeqRange::new(segment.seq, len),
             fin: segment.marks.any(Marks::FIN),

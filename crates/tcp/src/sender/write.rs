@@ -17,6 +17,18 @@ pub(super) enum Extent {
     Probe,
 }
 
+/// Sending goes on that waited for the host or for the pace (`tcp_tsq_handler`, `tcp_pace_kick`).
+pub(super) fn go_on(sender: &mut Sender) {
+    if sender.flight.settings.segments.small_queue_retransmits
+        && sender.flight.counts().lost > sender.flight.counts().retransmissions
+        && sender.congestion.window.cwnd > sender.flight.in_flight()
+    {
+        sender.send_lost();
+    }
+    let hold = sender.written.nagle.hold();
+    sender.send_new_data(hold, Extent::All);
+}
+
 impl Sender {
     /// The sender for the program, at `now`.
     pub fn writer(&mut self, now: Time) -> Writer<'_> {
@@ -44,14 +56,7 @@ impl Sender {
             return;
         }
         self.timing.moment.now = now;
-        if self.flight.settings.segments.small_queue_retransmits
-            && self.flight.counts().lost > self.flight.counts().retransmissions
-            && self.congestion.window.cwnd > self.flight.in_flight()
-        {
-            self.send_lost();
-        }
-        let hold = self.written.nagle.hold();
-        self.send_new_data(hold, Extent::All);
+        go_on(self);
     }
 
     /// Sends what may be sent (`tcp_push_pending_frames`).
@@ -76,6 +81,9 @@ impl Sender {
         let mut sent = 0;
         let mut limited = false;
         while let Some(mut head) = self.written.backlog.head() {
+            if self.timing.waits_for_pace() {
+                break;
+            }
             let quota = match self.room().quota(&head) {
                 0 if extent == Extent::Probe => 1,
                 0 => break,

@@ -32,6 +32,7 @@ impl Writer<'_> {
     /// As [`Writer::write`], as far as a send buffer of `limit` bytes has room for it; returns what was taken. When it is
     /// full, what was taken is pushed out without waiting for more (`tcp_sendmsg_locked`, its `wait_for_space`).
     pub fn write_within(mut self, bytes: u32, more: bool, origin: Origin, limit: u32) -> u32 {
+        self.note_limit_by_program();
         let mut taken = 0;
         while taken < bytes {
             let room = self.sender.written.room(self.goal).unwrap_or(0);

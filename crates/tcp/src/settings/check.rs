@@ -3,7 +3,8 @@
 use rexmit_time::Duration;
 
 use super::{
-    AckOrder, EarlyRetransmit, Recovery, ReorderingUnit, RttSamples, Settings, TimeoutMarks, Tlp,
+    AckOrder, CongestionControl, EarlyRetransmit, Recovery, ReorderingUnit, RttSamples, Settings,
+    TimeoutMarks, Tlp,
 };
 
 /// Whether something holds, and what to say where it does not.
@@ -46,6 +47,10 @@ impl Settings {
                 (
                     self.congestion.recovery != Recovery::PrrConservative,
                     "recovery = prr-conservative needs ack_order = losses-first",
+                ),
+                (
+                    self.congestion.congestion_control != CongestionControl::Bbr,
+                    "congestion_control = bbr needs ack_order = losses-first",
                 ),
             ],
             AckOrder::LossesFirst => vec![

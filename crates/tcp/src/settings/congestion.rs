@@ -16,6 +16,8 @@ group! {
         pub cubic_heeds_boot: bool = true, "no effect without CUBIC";
         /// Which generation of Linux's CUBIC and HyStart.
         pub cubic: CubicForm = CubicForm::Linux3, "no effect without CUBIC";
+        /// The phase in which BBR's cycle of gains begins, 0 to 7 but 1; drawn where none is said.
+        pub bbr_phase: Option<u32> = None, "no effect without BBR";
         /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).
         pub byte_counting: bool = false, "off";
         /// First window.
@@ -50,6 +52,10 @@ group! {
 
     rules(self) {
         vec![
+            (
+                matches!(self.bbr_phase, None | Some(0 | 2..=7)),
+                "bbr_phase must be 0 to 7 but 1, in which BBR drains",
+            ),
             (
                 !matches!(self.initial_window, InitialWindow::Segments(10_001..)),
                 "initial_window must be at most 10000 segments",
@@ -87,13 +93,27 @@ choices! {
         Olia = "olia",
         /// Balanced linked adaptation (Peng and others, 2014).
         Balia = "balia",
+        /// BBR, version 1, which paces (Cardwell and others, 2016; Linux since 4.9).
+        Bbr = "bbr",
     }
 }
 
 impl CongestionControl {
+    /// Windows of segments that a send buffer is to hold that grows with what is sent (`sndbuf_expand`).
+    pub(crate) fn buffered_windows(self) -> u8 {
+        match self {
+            // The window may grow in recovery as well.
+            CongestionControl::Bbr => 3,
+            _ => 2,
+        }
+    }
+
     /// It asks how the other subflows of its connection do.
     pub(crate) fn is_coupled(self) -> bool {
-        !matches!(self, CongestionControl::Reno | CongestionControl::Cubic)
+        !matches!(
+            self,
+            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr
+        )
     }
 }
 

@@ -260,6 +260,9 @@ impl Special {
                          the model has it everywhere"
                     ));
                 }
+                if chosen == CongestionControl::Bbr && release < (4, 9) {
+                    return Err("reno or cubic: bbr came with Linux 4.9".to_owned());
+                }
                 settings.congestion.congestion_control = chosen;
             }
             Special::EarlyRetrans => return early_retrans(release, settings, value),

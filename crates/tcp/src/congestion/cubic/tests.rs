@@ -90,7 +90,7 @@ impl Rig {
         self.window.cwnd = self.window.ssthresh;
     }
 
-    fn undo(&self) -> u32 {
+    fn undo(&mut self) -> u32 {
         self.control.undo_cwnd(&self.window)
     }
 

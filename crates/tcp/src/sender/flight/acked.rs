@@ -4,6 +4,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::queue::{packets, time_of, Marks, Micros, SentSegment};
 use super::{Arrival, Flight};
+use crate::congestion::{Departure, Latest};
 use crate::recovery::machine::AckOutcome;
 use crate::recovery::rack::sent_after;
 use crate::recovery::undo::echoes_before;
@@ -16,9 +17,19 @@ pub struct Delivery {
     pub prior_delivered: u32,
     at: Micros,
     end: SeqNum,
+    departure: Departure,
 }
 
 impl Delivery {
+    /// As a sample of the rate is made of it.
+    pub fn latest(&self) -> Option<Latest> {
+        (self.prior_delivered > 0).then_some(Latest {
+            at: self.at,
+            departure: self.departure,
+            prior_delivered: self.prior_delivered,
+        })
+    }
+
     /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
     pub fn take(&mut self, segment: &mut SentSegment) {
         if segment.marks.any(Marks::SAMPLED) {
@@ -31,6 +42,7 @@ impl Delivery {
                 prior_delivered: segment.delivered,
                 at: segment.at,
                 end: segment.end,
+                departure: segment.departure(),
             };
         }
         if segment.is_sacked() {

@@ -3,6 +3,8 @@
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
+use crate::congestion::Departure;
+
 /// Microseconds on the connection's clock, the unit in which Linux keeps the time of sending.
 pub type Micros = u64;
 
@@ -39,6 +41,8 @@ impl Marks {
     pub const JOINED: Marks = Marks(256);
     /// Nobody but the sender has its memory any more: its packet was dropped (`skb_cloned`).
     pub const ALONE: Marks = Marks(512);
+    /// The program bounded what its delivery says of the rate (`tx.is_app_limited`).
+    pub const APP_LIMITED: Marks = Marks(1024);
     /// Sent again at any time, as Karn's rule asks (`TCPCB_RETRANS`).
     pub const ANY_RETRANSMISSION: Marks = Marks(2 | 8);
 
@@ -76,6 +80,10 @@ pub struct SentSegment {
     pub at: Micros,
     /// Segments that had been delivered when it was sent last.
     pub delivered: u32,
+    /// When it was sent last, for the rate, in microseconds: since its flight began, and since something was last delivered
+    /// (`tx.first_tx_mstamp`, `tx.delivered_mstamp`); 0 where nothing asks for that.
+    pub flight_us: u32,
+    pub delivered_us: u32,
     /// The number of its last transmission among the packets of this sender.
     pub transmission: u32,
     /// What had been sent when it was sent again last (`ack_seq` of an skb sent again before 4.4).
@@ -98,6 +106,8 @@ impl SentSegment {
             end,
             at: 0,
             delivered: 0,
+            flight_us: 0,
+            delivered_us: 0,
             transmission: 0,
             nxt_then: end,
             older: NONE,
@@ -115,6 +125,25 @@ impl SentSegment {
     /// Packets, as the counters count them.
     pub fn count(&self) -> u32 {
         u32::from(self.packets)
+    }
+
+    /// What it remembers of when it was sent last.
+    pub fn departure(&self) -> Departure {
+        Departure {
+            flight_us: self.flight_us,
+            delivered_us: self.delivered_us,
+            app_limited: self.marks.any(Marks::APP_LIMITED),
+        }
+    }
+
+    /// It leaves at a time, with what that means for the rate.
+    pub fn depart(&mut self, departure: Departure) {
+        self.flight_us = departure.flight_us;
+        self.delivered_us = departure.delivered_us;
+        self.marks.clear(Marks::APP_LIMITED);
+        if departure.app_limited {
+            self.marks.set(Marks::APP_LIMITED);
+        }
     }
 
     pub fn is_sacked(&self) -> bool {
