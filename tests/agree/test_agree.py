@@ -63,6 +63,18 @@ def test_random_cases_agree(kernel: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_bbr_agrees(kernel: str, tmp_path: Path) -> None:
+    words = ["--control", "bbr", "--cases", "150", "--seed", "77"]
+    found = rates("--kernel", kernel, *words, "--keep", str(tmp_path / "cases"))
+    assert (found["cases"], found["failed"]) == (150, 0)
+    assert found["exact_percent"] >= 92, found["disagreements"]
+    assert found["mechanisms_percent"] >= 93, found["disagreements"]
+    assert found["recovery_percent"] >= 97, found["disagreements"]
+    # What disagrees differs with the phase that the kernel drew.
+    assert rates("--again", str(tmp_path / "cases")) == found
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_cases_of_two_paths_agree(kernel: str, tmp_path: Path) -> None:
     words = ["--paths", "2", "--cases", "40", "--seed", "3", "--keep", str(tmp_path / "cases")]
     found = rates("--kernel", kernel, *words)

@@ -31,8 +31,8 @@ def refused(path: Path, text: str) -> UserError:
     ("name", "said", "remedy"),
     [
         ("cubik", "linux-6.12: cubik: must be one of reno, cubic", "did you mean cubic?"),
-        ("bbr", "linux-6.12: bbr: must be one of reno, cubic", "engine='kernel'"),
-        ("lia", "lia is of multipath-tcp.org's kernels", "or write cubic or reno"),
+        ("dctcp", "linux-6.12: dctcp: must be one of reno, cubic", "engine='kernel'"),
+        ("lia", "lia is of multipath-tcp.org's kernels", "or write cubic or reno or bbr"),
     ],
 )
 def test_the_model(tmp_path: Path, name: str, said: str, remedy: str) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NAME: Final = "model"
 
 _CONTROL: Final = "net.ipv4.tcp_congestion_control"
-_CONTROLS: Final = ("cubic", "reno")
-"""What every stack has that is named by a sysctl."""
+CONTROLS: Final = ("cubic", "reno", "bbr")
+"""What is named by a sysctl: every stack has the first two."""
 
 RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]
 """See `rexmit._core.run_model`."""
@@ -113,10 +113,8 @@ class ModelEngine:
         try:
             stacks.stack(stack.name, stack.changes, {_CONTROL: name})
         except ValueError as error:
-            near = closest(name, list(_CONTROLS))
-            kernel = (
-                f"run it with {argument('engine', 'kernel')}, or write {' or '.join(_CONTROLS)}"
-            )
+            near = closest(name, list(CONTROLS))
+            kernel = f"run it with {argument('engine', 'kernel')}, or write {' or '.join(CONTROLS)}"
             remedy = f"did you mean {near}?" if near else kernel
             return Lack(f"{stack.name}: {str(error).removeprefix(f'{_CONTROL} = ')}", remedy)
         return None

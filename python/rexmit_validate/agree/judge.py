@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import eq
 from typing import Final
@@ -22,6 +22,9 @@ _ROUNDS: Final = 3
 """Runs of the model in which its server comes to answer when the kernel's did: work that lies in
 the shadow of other work does not make it later.
 """
+
+_PHASES: Final = (0, 2, 3, 4, 5, 6, 7)
+"""In which BBR's cycle of gains may begin: a kernel draws one (`bbr_reset_probe_bw_mode`)."""
 
 _NONE: Final = Log()
 
@@ -99,8 +102,36 @@ def judge(
 ) -> Judged:
     """Run the model on the case and compare. With a `bench` the log is of a kernel that is not the
     lab's: the model's SYN leaves when its did, and its mechanisms come from counters alone. Times
-    agree within so many `ticks`.
+    agree within so many `ticks`. Of the phases that a kernel draws for BBR, that counts which
+    agrees best.
     """
+    if case.congestion_control != "bbr":
+        return _judge(case, outcome, against, bench, ticks, {})
+    judged: list[Judged] = []
+    for phase in _PHASES:
+        judged.append(_judge(case, outcome, against, bench, ticks, {"bbr_phase": str(phase)}))
+        if judged[-1].exact or not judged[-1].counts:
+            break
+    return max(judged, key=_agreement)
+
+
+def _agreement(one: Judged) -> tuple[bool, bool, bool, int]:
+    """What agrees the better is greater."""
+    verdict = one.verdict
+    if verdict is None:
+        return (False, False, False, 0)
+    place = verdict.difference.place if verdict.difference else 0
+    return (verdict.exact, verdict.recovery, verdict.packets and verdict.mechanisms, place)
+
+
+def _judge(
+    case: Case,
+    outcome: Outcome,
+    against: model.Model,
+    bench: model.Bench | None,
+    ticks: int,
+    settings: Mapping[str, str],
+) -> Judged:
     error = None if "packets" in outcome else why_no_log(outcome)
     if error is not None and _UNSENT not in error:
         return Judged(case, kernel_error=error)
@@ -109,7 +140,9 @@ def judge(
     start_ns = _start_ns(outcome) if bench is not None and not bench.aligned else None
 
     def run(on: model.Bench | None) -> Outcome:
-        return model.run(case, against, bench=on, late_ns=late_ns, start_ns=start_ns)
+        return model.run(
+            case, against, bench=on, late_ns=late_ns, start_ns=start_ns, settings=settings
+        )
 
     ran = run(bench)
     theirs = _log(case, ran)

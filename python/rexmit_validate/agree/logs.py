@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +36,8 @@ class Wanted:
     cases: int
     paths: int
     seed: int
+    control: str | None = None
+    """The congestion control of all; None where it is drawn."""
 
 
 def kernel_logs(
@@ -64,13 +66,18 @@ def kernel_logs(
         room=room_of(engine.kernel.image),
     )
     streams = core_streams()
-    there = _there(engine, wanted.paths)
+    there = _there(engine, wanted.paths, wanted.control)
     cases = {
         index: draw(streams, wanted.seed, index, there, paths=wanted.paths)
         for index in range(wanted.cases)
     }
+    if wanted.control is not None:
+        cases = {
+            index: replace(case, congestion_control=wanted.control) for index, case in cases.items()
+        }
     paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
-    name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}"
+    control = f"-{wanted.control}" if wanted.control else ""
+    name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}{control}"
     folder = Folder.begin(keep or configuration.runs() / name, about, cases)
     done = folder.done()
     left = {number: case for number, case in cases.items() if number not in done}
@@ -101,11 +108,14 @@ def room_of(image: Kernel | None) -> dict[str, str]:
     return room(image.config, (int(major), int(minor)))
 
 
-def _there(engine: KernelEngine, paths: int) -> frozenset[str]:
+def _there(engine: KernelEngine, paths: int, control: str | None) -> frozenset[str]:
     """What the kernel has of what cases draw. Raises UserError for two paths without Multipath
-    TCP.
+    TCP, and for a congestion control that it does not have.
     """
-    available = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
+    controls = CONGESTION_CONTROLS | ({control} if control else set())
+    available = has(engine, SYSCTLS | {_MULTIPATH}, controls)
+    if control is not None and control not in available.congestion_controls:
+        raise UserError(f"{engine.slug} has no congestion control {control}", "name one it has")
     if paths > 1 and _MULTIPATH not in available.sysctls:
         raise UserError(
             f"most cases of two paths are of Multipath TCP, and {engine.slug} has none",

@@ -70,16 +70,18 @@ def run(
     bench: Bench | None = None,
     late_ns: int = 0,
     start_ns: int | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Outcome:
     """What the model makes of the case, in the form of a kernel's outcome; its SYN is written down
-    `late_ns` after the case's start, which is `start_ns` after the hosts were switched on.
+    `late_ns` after the case's start, which is `start_ns` after the hosts were switched on. The
+    stack has these `settings` besides.
     """
     import polars as pl
 
     bench = bench or Bench()
     whole = plan({0: case}, model.streams, hz=model.hz, programs={})
     (cell,) = whole["cells"]
-    own = {"name": model.stack, "hz": model.hz, "set": dict(bench.settings)}
+    own = {"name": model.stack, "hz": model.hz, "set": {**bench.settings, **(settings or {})}}
     own["work"] = {name: value for name, value in asdict(bench).items() if name.endswith("_ns")}
     late_ns -= min(late_ns, bench.logging_ns)
     cell |= {"stack": own, "seed": case.seed}

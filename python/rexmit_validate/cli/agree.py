@@ -36,6 +36,7 @@ Examples:
   rexmit validate agree --case runs/agree-6.1.192-7/7-12 --show
   rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
   rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
+  rexmit validate agree --kernel 6.12 --control bbr           pages of a sender that paces
   rexmit validate agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
   rexmit validate agree --kernel 6.12 --cases 9000 --cluster local:8
 """
@@ -49,6 +50,10 @@ class AgreeOptions:
     cases: Annotated[int, Option(min=1, max=1_000_000, help="How many cases.")] = 300
     paths: Annotated[int, Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")] = 1
     seed: Annotated[int, Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1
+    control: Annotated[
+        str | None,
+        Option(metavar="NAME", help="reno, cubic or bbr in all cases. Default: one is drawn."),
+    ] = None
     stack: Annotated[
         str | None,
         Option(
@@ -137,13 +142,13 @@ def agree(options: AgreeOptions) -> None:
     if options.again is not None:
         _without(
             "--again",
-            ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep"),
+            ("kernel", "cases", "paths", "seed", "control", "jobs", "cluster", "keep"),
         )
     if options.case is not None:
         _without(
             "--case",
             (
-                *("cases", "paths", "seed", "jobs", "cluster", "keep"),
+                *("cases", "paths", "seed", "control", "jobs", "cluster", "keep"),
                 *("ticks", "html", "ktap", "junit", "as_json", "fail_under"),
             ),
         )

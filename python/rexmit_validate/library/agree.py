@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rexmit import stacks
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
-from rexmit.errors import UserError
+from rexmit.engines.model import CONTROLS
+from rexmit.errors import UserError, argument
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.cells import JudgedCell
 from rexmit.gate.formats import JudgedItem
@@ -115,6 +116,7 @@ class Cases:
     cases: int = 300
     paths: int = 1
     seed: int = 1
+    control: str | None = None
     stack: str | None = None
     jobs: int | None = None
     cluster: Where | None = None
@@ -123,6 +125,12 @@ class Cases:
     def __post_init__(self) -> None:
         if self.stack is not None:
             stacks.known(self.stack)
+        if self.control is not None and self.control not in CONTROLS:
+            raise UserError(
+                f"{argument('control')} {self.control}: the model has no such control",
+                f"it has: {', '.join(CONTROLS)}",
+                usage=True,
+            )
         whole("cases", self.cases, 1, 1_000_000)
         whole("paths", self.paths, 1, 2)
         whole("seed", self.seed, 0, 2**64 - 1)
@@ -142,6 +150,8 @@ def agree(
     bursts of TCP and Multipath TCP over two paths, of which retransmissions and completion are
     compared.
 
+    `control` is the congestion control of all cases, where it is not to be drawn: of BBR that phase
+    of its cycle counts, which a kernel draws, with which the model agrees best.
     `stack` is the model's, that of the kernel's series where it is None. The kernel's logs are kept
     in the folder `keep`, below runs/ where it is None; what is there already is not run again.
     `jobs` kernels run at a time, one a core where it is None; or as many as `cluster` has workers
@@ -149,7 +159,7 @@ def agree(
     Raises UserError.
     """
     asked = given(asked, Cases, keywords)
-    wanted = Wanted(asked.kernel, asked.cases, asked.paths, asked.seed)
+    wanted = Wanted(asked.kernel, asked.cases, asked.paths, asked.seed, asked.control)
     place = None if keep is None else Path(keep)
     folder, about = kernel_logs(wanted, place, asked.jobs, heard(progress, "cases"), asked.cluster)
     return _held(folder, about, asked.stack, asked.ticks)
