@@ -133,7 +133,15 @@ pub fn builtin(
 ) -> Result<(Fetched, Option<u64>)> {
     let begin = clock::now();
     let mut head_bytes = None;
-    let ended = exchange(connect, host, page_bytes, pace, limit, &mut head_bytes)?;
+    let ended = exchange(
+        connect,
+        host,
+        page_bytes,
+        pace,
+        begin,
+        limit,
+        &mut head_bytes,
+    )?;
     let fetched = Fetched {
         duration_ns: clock::now().as_nanos() - begin.as_nanos(),
         ended,
@@ -142,17 +150,17 @@ pub fn builtin(
     Ok((fetched, head_bytes))
 }
 
-/// How the connection of a client that begins now ends.
+/// How the connection of a client that began at `begin` ends.
 fn exchange(
     connect: impl FnOnce() -> std::io::Result<TcpStream>,
     host: IpAddr,
     page_bytes: usize,
     pace: Option<NonZeroU64>,
+    begin: rexmit_time::Time,
     limit: Duration,
     head_bytes: &mut Option<u64>,
 ) -> Result<Ended> {
     let broken = "the client's connection broke";
-    let begin = clock::now();
     let mut stream = match connect() {
         Ok(stream) => stream,
         Err(error) => {

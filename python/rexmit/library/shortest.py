@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from functools import partial
 from os import PathLike
@@ -19,6 +18,7 @@ from rexmit.gate.beside import CAUSES, packet_times_ns, recorded_causes
 from rexmit.ladder.shorter import Ran, Search, lines_of
 from rexmit.library.flow import scripted
 from rexmit.progress import Hear, Progress, heard
+from rexmit.store.files import scratch_folder, write_text
 from rexmit.store.open_run import Run
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def shortest_script(
     bench = Bench(identity.path, seed=1, memory="256M", hang_limit_s=HANG_LIMIT_S)
     with (
         interrupt.undone_by(interrupt.nothing),
-        tempfile.TemporaryDirectory(prefix="rexmit-") as folder,
+        scratch_folder() as folder,
     ):
-        trials = _Trials(bench, scripts.tool(tool), Path(folder), seconds, heard(progress, "runs"))
+        trials = _Trials(bench, scripts.tool(tool), folder, seconds, heard(progress, "runs"))
         return scripted(of, which, at, partial(_shortest, trials, identity.name))
 
 
@@ -113,7 +113,7 @@ class _Trials:
 
     def run(self, text: str, any_time: bool) -> Ran:
         """Of a script with IPv4."""
-        self._script.write_text(text, encoding="utf-8")
+        write_text(self._script, text)
         options = _ANY_TIME if any_time else ()
         (case,) = scripts.cases([self._script], ["ipv4"], self._tool, options)
         attempt = self._bench.attempt(case, slots(1)[0], lambda: False)
