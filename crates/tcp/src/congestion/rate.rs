@@ -41,7 +41,7 @@ pub struct Latest {
 pub struct AckEffect {
     /// The microsecond.
     pub at: u64,
-    /// Segments that it delivered (`acked_sacked`), and that it showed lost.
+    /// Segments that it delivered (`acked_sacked`).
     pub newly: u32,
     /// Segments that it showed lost (`losses`).
     pub losses: u32,

@@ -12,18 +12,18 @@ use crate::settings::{Estimator, Settings};
 mod batch;
 mod bsd;
 mod linux;
-mod min_rtt;
 mod rfc6298;
 mod solaris;
 #[cfg(test)]
 mod tests;
+mod windowed;
 
 pub use batch::{Batch, Variant};
 pub use bsd::Bsd;
 pub use linux::Linux;
-pub use min_rtt::MinRtt;
 pub use rfc6298::{Form, Rfc6298};
 pub use solaris::Solaris;
+pub use windowed::{WindowedMax, WindowedMin};
 
 /// A connection's estimate of its round-trip time.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use super::moment::Moment;
 use super::timed::Timed;
 use super::timer::Timer;
 use crate::clock::{Clock, Tick};
-use crate::estimator::{MinRtt, Rtt};
+use crate::estimator::{Rtt, WindowedMin};
 use crate::recovery::constants::{MIN_RTT_WINDOW, RTO_MIN};
 use crate::recovery::machine::{self, Times};
 use crate::recovery::rto::{self, BackOff, GiveUp, Silence};
@@ -23,7 +23,7 @@ pub struct Timing {
     settings: Arc<Settings>,
     pub(super) moment: Moment,
     pub(super) rtt: Rtt,
-    pub(super) min_rtt: MinRtt,
+    pub(super) min_rtt: WindowedMin,
     timed: Timed,
     timer: Timer,
     /// The timeout as the timer is set to it, whole ticks, back-off included (`icsk_rto`).
@@ -50,7 +50,7 @@ impl Timing {
             departs: Time::from_nanos(0),
             waits: false,
             rtt,
-            min_rtt: MinRtt::new(window, clock.ticks(now)),
+            min_rtt: WindowedMin::new(window, clock.ticks(now)),
             timed: Timed::default(),
             timer: Timer::default(),
             backoff: 0,

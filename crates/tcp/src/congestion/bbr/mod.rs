@@ -1,6 +1,6 @@
 //! BBR, version 1, as Linux has it since 4.9 (`tcp_bbr.c`; Cardwell and others, 2016).
 //!
-//! The path is known by two numbers, its bandwidth (`filter`, the largest sample of ten round trips) and its shortest round trip
+//! The path is known by two numbers, its bandwidth ([`WindowedMax`], the largest sample of ten round trips) and its shortest round trip
 //! (of ten seconds). Segments leave at a gain times the bandwidth ([`Pacing`]), and what is in flight is bounded by a gain times
 //! the product of both. Losses do not make the window smaller for longer than they are repaired.
 //!
@@ -11,19 +11,18 @@ use rexmit_time::Time;
 
 use super::rate::RateSample;
 use super::{Pacing, Window};
+use crate::estimator::WindowedMax;
 use crate::recovery::CaState;
 use crate::settings::Settings;
 
 mod aggregation;
 mod facts;
-mod filter;
 mod long_term;
 #[cfg(test)]
 mod tests;
 
 use aggregation::{AckedBatch, Aggregation};
 pub use facts::{Facts, Governed};
-use filter::MaxFilter;
 use long_term::{Finding, LongTerm, LossyStretch};
 
 /// Fraction bits of gains (`BBR_SCALE`).
@@ -33,7 +32,7 @@ const ONE: u32 = 1 << GAIN_BITS;
 /// Fraction bits of a bandwidth, in segments a microsecond (`BW_SCALE`).
 const RATE_BITS: u32 = 24;
 /// Round trips that a bandwidth is remembered (`bbr_bw_rtts`).
-const BANDWIDTH_ROUNDS: u32 = 10;
+const BANDWIDTH_ROUNDS: i64 = 10;
 /// Seconds that a shortest round trip is remembered (`bbr_min_rtt_win_sec`).
 const MIN_RTT_SECONDS: i64 = 10;
 /// Milliseconds at least in which little is in flight, for the round trip to be measured (`bbr_probe_rtt_mode_ms`).
@@ -115,7 +114,7 @@ pub struct Bbr {
     restarts: bool,
     has_seen_rtt: bool,
     shortest: Shortest,
-    bandwidth: MaxFilter,
+    bandwidth: WindowedMax,
     rounds: Rounds,
     /// The phase of the cycle, and when it began, in microseconds.
     phase: usize,
@@ -157,7 +156,7 @@ impl Bbr {
                 probed_at: None,
                 probed_round: false,
             },
-            bandwidth: MaxFilter::default(),
+            bandwidth: WindowedMax::new(BANDWIDTH_ROUNDS, 0),
             rounds: Rounds::default(),
             phase: 0,
             phase_at: 0,
@@ -349,8 +348,7 @@ impl Bbr {
         self.sample_long_term(facts, losses, sample.app_limited);
         let bandwidth = ((u64::from(delivered) << RATE_BITS) / u64::from(interval)) as u32;
         if !sample.app_limited || bandwidth >= self.bandwidth.get() {
-            self.bandwidth
-                .take(BANDWIDTH_ROUNDS, self.rounds.count, bandwidth);
+            self.bandwidth.take(i64::from(self.rounds.count), bandwidth);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rexmit_tcp::estimator::{MinRtt, Rtt};
+use rexmit_tcp::estimator::{Rtt, WindowedMin};
 use rexmit_tcp::recovery::constants::MIN_RTT_WINDOW;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
@@ -23,7 +23,7 @@ pub(super) struct RoundTrips {
     pub rtt: Rtt,
     sampled: bool,
     /// The smallest of late, by microseconds.
-    least: MinRtt,
+    least: WindowedMin,
     /// The segment that is timed by stacks that time one a round trip, and when it left.
     pub timed: Option<(SeqNum, Time)>,
     /// Those that were taken while the clock was not known.
@@ -39,7 +39,7 @@ impl RoundTrips {
         RoundTrips {
             rtt: Rtt::new(settings),
             sampled: false,
-            least: MinRtt::new(MIN_RTT_WINDOW.as_nanos() / 1_000, 0),
+            least: WindowedMin::new(MIN_RTT_WINDOW.as_nanos() / 1_000, 0),
             timed: None,
             unsure,
             bias: Duration::ZERO,
