@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 from rexmit.values import dataclass
 
 VARIABLE: Final = "REXMIT_CONFIG"
@@ -102,6 +102,4 @@ def _check(path: Path, data: dict[str, Any], text: str) -> None:
         where = f"{path}:{toml_lines(text).get((key,), 1)}"
         if is_good is not None:
             raise UserError(f"{where}: {key}: {value!r} is no such setting", f"give {good}")
-        near = closest(key, list(_KEYS))
-        guess = f"did you mean {near}? " if near else ""
-        raise UserError(f"{where}: there is no key {key}", f"{guess}keys: {', '.join(_KEYS)}")
+        raise UserError(f"{where}: there is no key {key}", choice(key, _KEYS, "keys"))

@@ -145,6 +145,15 @@ def closest(word: str, allowed: list[str]) -> str | None:
     return folded[matches[0]] if len(matches) == 1 else None
 
 
+def choice(word: str, there: Iterable[str], label: str, also: Iterable[str] = ()) -> str:
+    """A hint for a word that is none of those there are: the one that is near, if any, then all, as
+    `did you mean tables? LABEL: tables, times`. `also` has what may be meant, too."""
+    listed = list(there)
+    near = closest(word, [*listed, *also])
+    guess = f"did you mean {near}? " if near else ""
+    return f"{guess}{label}: {', '.join(listed) or 'none'}"
+
+
 def _apart(name: str) -> tuple[tuple[str, ...], list[int]]:
     """What is between the numbers of a name, and these."""
     import re

@@ -7,7 +7,7 @@ from dataclasses import field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 from rexmit.values import dataclass
 from rexmit.version import mended_by
 
@@ -96,14 +96,10 @@ def problem(key: str, value: str) -> tuple[str, str] | None:
         there = names()
         if value in there:
             return None
-        near = closest(value, there)
-        guess = f"did you mean {near}? " if near else ""
-        return f'there is no stack "{value}"', f"{guess}stacks: {', '.join(there)}"
+        return f'there is no stack "{value}"', choice(value, there, "stacks")
     keys = list(stack(DEFAULT, {}).settings)
     if key not in keys:
-        near = closest(key, [*keys, "work"])
-        guess = f"did you mean {near}? " if near else ""
-        return "unknown key", f"{guess}allowed here: name, work, {', '.join(keys)}"
+        return "unknown key", choice(key, ("name", "work", *keys), "allowed here")
     try:
         # Whether it goes with the others, only the whole stack can say.
         core().check_setting(key, value)
@@ -116,9 +112,5 @@ def known(name: str) -> str:
     """The name, if there is such a stack. Raises UserError (usage) with what there is."""
     there = names()
     if name not in there:
-        near = closest(name, there)
-        guess = f"did you mean {near}? " if near else ""
-        raise UserError(
-            f"there is no stack {name}", f"{guess}stacks: {', '.join(there)}", usage=True
-        )
+        raise UserError(f"there is no stack {name}", choice(name, there, "stacks"), usage=True)
     return name

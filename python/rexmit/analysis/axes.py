@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 from rexmit.scenario.units import SIZE
 from rexmit.store.schema import GRID
 from rexmit.wording import count
@@ -104,10 +104,10 @@ def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:
     meant = aliases.get(name, name)
     known = [axis for axis in axes if axis != VARIANT]
     if meant not in axes:
-        near = closest(name, [*known, *aliases])
-        guess = f"did you mean {near}? " if near else ""
         raise UserError(
-            f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True
+            f"{where}: there is no axis {name}",
+            choice(name, known, "axes", also=aliases),
+            usage=True,
         )
     return meant
 

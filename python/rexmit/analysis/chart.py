@@ -19,7 +19,7 @@ from rexmit.analysis.choice import Cells, chosen, keep
 from rexmit.analysis.leave_out import reason, to_be_probed
 from rexmit.analysis.runner import column_heads, runner
 from rexmit.analysis.units import units_of
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.statistics.estimate import Estimate
 from rexmit.statistics.interval import Interval
 from rexmit.statistics.spread import Spread, spread
@@ -219,9 +219,7 @@ def column(name: str) -> Column:
         what = f"{argument('y')} {name}: the column is of words, and has no mean"
     else:
         what = f"{argument('y')} {name}: transfers have no such column"
-    near = closest(name, list(known))
-    guess = f"did you mean {near}? " if near else ""
-    raise UserError(what, f"{guess}columns: {', '.join(known)}", usage=True)
+    raise UserError(what, choice(name, known, "columns"), usage=True)
 
 
 def points_data(drawn: Iterable[Chart]) -> list[dict[str, Any]]:

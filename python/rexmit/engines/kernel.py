@@ -15,7 +15,7 @@ from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import programs
 from rexmit.engines.image import client_files, machine
 from rexmit.engines.machine import Machine
-from rexmit.errors import argument, closest
+from rexmit.errors import argument, choice
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
 from rexmit.kernels import recipe
@@ -189,11 +189,9 @@ class KernelEngine:
         has = kernel_config.congestion_controls(file) if file and file.is_file() else None
         if has is None or name in has:
             return None
-        near = closest(name, has)
-        hint = f"did you mean {near}? " if near else ""
         return Lack(
             f"the kernel {self.kernel.name} was built without {name}",
-            f"{hint}it has: {', '.join(has)}",
+            choice(name, has, "it has"),
         )
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:

@@ -16,7 +16,7 @@ from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
-from rexmit.errors import argument, closest
+from rexmit.errors import argument, choice, closest
 from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
@@ -95,9 +95,7 @@ class ModelEngine:
         known = recipe.optional_names()
         if name in known:
             return None
-        near = closest(name, known)
-        hint = f"Did you mean {near}? " if near else ""
-        return Lack("the model knows no such patch", f"{hint}It knows: {', '.join(known)}")
+        return Lack("the model knows no such patch", choice(name, known, "it knows"))
 
     def without_mptcp(self, config: str) -> Lack | None:
         """See Engine."""

@@ -18,7 +18,7 @@ from rexmit.comparison.pairs import Selection, selection
 from rexmit.comparison.traces import compare as traces
 from rexmit.comparison.traces.compare import TraceComparison
 from rexmit.comparison.traces.observed import AXES as AXES_OF_TRACES
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.library.trace import trace
 from rexmit.progress import Hear
 from rexmit.store.baseline import is_baseline, read_baseline
@@ -182,11 +182,9 @@ def checked(metrics: Iterable[str], known: Sequence[str] = tuple(METRICS)) -> li
     names = list(dict.fromkeys(metrics))
     for name in names:
         if name not in known:
-            near = closest(name, list(known))
-            guess = f"did you mean {near}? " if near else ""
             raise UserError(
                 f"{argument('metrics')} {name}: there is no such quantity",
-                f"{guess}quantities: {', '.join(known)}",
+                choice(name, known, "quantities"),
                 usage=True,
             )
     if not names:

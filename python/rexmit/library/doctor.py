@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rexmit import configuration
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 from rexmit.extras import brought_by
 from rexmit.version import mended_by
 
@@ -59,11 +59,7 @@ def doctor(parts: Iterable[str] = ()) -> list[Finding]:
     asked = list(dict.fromkeys(parts)) or list(PARTS)
     for part in asked:
         if part not in PARTS:
-            near = closest(part, list(PARTS))
-            guess = f"did you mean {near}? " if near else ""
-            raise UserError(
-                f"there is no part {part}", f"{guess}parts: {', '.join(PARTS)}", usage=True
-            )
+            raise UserError(f"there is no part {part}", choice(part, PARTS, "parts"), usage=True)
     return [finding for part in asked for finding in PARTS[part]()]
 
 

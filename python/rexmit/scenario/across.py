@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from rexmit.errors import closest
+from rexmit.errors import choice
 from rexmit.scenario import aqm, offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
@@ -33,11 +33,9 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
     ):
         for index, name in enumerate(named or ()):
             if name not in known:
-                near = closest(name, known)
-                guess = f"did you mean {near}? " if near else ""
                 path: Path = (key, index) if len(named or ()) > 1 else (key,)
                 yield Problem(
-                    path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
+                    path, f'there is no {key} "{name}"', choice(name, known, f"{key}s here")
                 )
     yield from _rates(scenario)
     yield from _ways(scenario)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 
 DATA: Final = Path(__file__).parent / "data"
 """Holds the scenarios that come with rexmit, and `unknowns/`."""
@@ -36,8 +36,6 @@ def find(spec: str) -> Path:
     known = names()
     if spec in known:
         return known[spec]
-    near = closest(path.stem, list(known))
-    guess = f"did you mean {near}? " if near else ""
     raise UserError(
-        f"there is no scenario {spec}", f"{guess}scenarios: {', '.join(known)}", usage=True
+        f"there is no scenario {spec}", choice(path.stem, known, "scenarios"), usage=True
     )

@@ -8,7 +8,7 @@ from typing import Final, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from rexmit.errors import closest
+from rexmit.errors import choice, closest
 from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
 from rexmit.scenario.network import LAYOUTS, Link
@@ -46,9 +46,8 @@ def invalid(detail: ErrorDetails) -> Problem:
                 return Problem(path, *foreign)
         there = _table(path[:-1], own)
         keys = sorted(there.model_fields) if there else []
-        near = closest(str(path[-1]), keys)
-        guess = _elsewhere(str(path[-1])) + (f"did you mean {near}? " if near else "")
-        return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
+        key = str(path[-1])
+        return Problem(path, "unknown key", _elsewhere(key) + choice(key, keys, "allowed here"))
     if kind == "missing":
         return Problem(path, "missing", f"allowed: {expected}" if expected else None)
     if kind == "rexmit":

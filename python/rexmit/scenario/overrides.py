@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rexmit.errors import UserError, argument, by_caller, closest
+from rexmit.errors import UserError, argument, by_caller, choice
 from rexmit.scenario.problem import Path
 from rexmit.toml_file import too_deep
 
@@ -141,11 +141,9 @@ def _expand(data: dict[str, Any], path: list[str], setting: str) -> Iterator[Pat
             inner = node[step]
         elif isinstance(node, dict):
             if done in (("networks",), ("configs",)) and part not in node:
-                near = closest(part, list(node))
-                guess = f"did you mean {near}? " if near else ""
                 raise UserError(
                     f"{_given()} {setting}: there is no {_text((*done, part))}",
-                    f"{guess}{done[0]} here: {', '.join(node)}",
+                    choice(part, node, f"{done[0]} here"),
                     usage=True,
                 )
             inner = node.get(part)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rexmit.errors import closest
+from rexmit.errors import choice
 from rexmit.scenario.units import DURATION, UnitError
 from rexmit.scenario.values import WORK
 
@@ -35,9 +35,7 @@ def problem(key: str, value: str) -> tuple[str, str] | None:
     """What is wrong with `work.NAME` by itself, and what to do; None where nothing is."""
     name = key.removeprefix(PREFIX)
     if name not in NAMES:
-        near = closest(name, list(NAMES))
-        guess = f"did you mean {near}? " if near else ""
-        return "unknown key", f"{guess}allowed here: {', '.join(NAMES)}"
+        return "unknown key", choice(name, NAMES, "allowed here")
     try:
         _TIME.parse(value)
     except UnitError as error:

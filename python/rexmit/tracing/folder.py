@@ -390,9 +390,10 @@ class Writer:
         """Joins the parts. The folder is in its place once the writer is left."""
         folder = self._made
         held: dict[str, pl.DataFrame | pl.LazyFrame] = {}
-        tables = {name: self._whole_table(name) for name in TABLES} | self._of_points
+        kept = self._only or (*TABLES, *self._of_points)
+        tables = {name: self._whole_table(name) for name in TABLES if name in kept}
+        tables |= {name: rows for name, rows in self._of_points.items() if name in kept}
         if self._only:
-            tables = {name: rows for name, rows in tables.items() if name in self._only}
             meta = {**meta, ONLY: list(self._only)}
         for name, rows in tables.items():
             path = folder / f"{name}.parquet"

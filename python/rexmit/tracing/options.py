@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from rexmit import configuration
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.options import whole, workers
 from rexmit.values import dataclass
 
@@ -152,11 +152,9 @@ def _check_tables(names: Sequence[str]) -> None:
     known = [*TABLES, *POINT_TABLES]
     for name in names:
         if name not in known:
-            near = closest(name, known)
-            guess = f"did you mean {near}? " if near else ""
             raise UserError(
                 f"{argument('tables')} {name}: there is no such table",
-                f"{guess}tables: {', '.join(known)}",
+                choice(name, known, "tables"),
                 usage=True,
             )
 

@@ -105,11 +105,13 @@ def judge(
     agree within so many `ticks`. Of the phases that a kernel draws for BBR, that counts which
     agrees best.
     """
+    ours = _log(case, outcome)
     if case.congestion_control != "bbr":
-        return _judge(case, outcome, against, bench, ticks, {})
+        return _judge(case, outcome, ours, against, bench, ticks, {})
     judged: list[Judged] = []
     for phase in _PHASES:
-        judged.append(_judge(case, outcome, against, bench, ticks, {"bbr_phase": str(phase)}))
+        settings = {"bbr_phase": str(phase)}
+        judged.append(_judge(case, outcome, ours, against, bench, ticks, settings))
         if judged[-1].exact or not judged[-1].counts:
             break
     return max(judged, key=_agreement)
@@ -127,6 +129,7 @@ def _agreement(one: Judged) -> tuple[bool, bool, bool, int]:
 def _judge(
     case: Case,
     outcome: Outcome,
+    ours: Log,
     against: model.Model,
     bench: model.Bench | None,
     ticks: int,
@@ -135,7 +138,7 @@ def _judge(
     error = None if "packets" in outcome else why_no_log(outcome)
     if error is not None and _UNSENT not in error:
         return Judged(case, kernel_error=error)
-    ours, hz = _log(case, outcome), against.hz
+    hz = against.hz
     late_ns = ours.packets[0].at_ns if bench is not None and ours.packets else 0
     start_ns = _start_ns(outcome) if bench is not None and not bench.aligned else None
 

@@ -11,7 +11,7 @@ from rexmit import configuration
 from rexmit import scenario as scenarios
 from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.times import MEASURES
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes, whole
 from rexmit.progress import Hear, Progress, heard
@@ -75,11 +75,9 @@ class _Asked:
             if one.name == name:
                 return one
         names = [one.name for one in self.known.recorded]
-        near = closest(name, names)
-        hint = f"did you mean {near!r}? " if near else ""
         raise UserError(
             f"{self.file}: no kernel left rows on a bench {name!r}",
-            f"{hint}those it has: {', '.join(names) or 'none'}",
+            choice(name, names, "those it has"),
             usage=True,
         )
 

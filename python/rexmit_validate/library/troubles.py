@@ -10,7 +10,7 @@ from pathlib import Path
 from rexmit import configuration
 from rexmit.engines.engine import slots
 from rexmit.engines.kernel import find_kernel
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.version import version
@@ -34,10 +34,9 @@ class Wanted:
         workers(self.jobs)
         for name in self.names:
             if name not in SCENES:
-                meant = closest(name, list(SCENES))
                 raise UserError(
                     f"{argument('troubles')} {name}: there is none",
-                    f"did you mean {meant}?" if meant else f"there are {', '.join(SCENES)}",
+                    choice(name, SCENES, "scenes"),
                     usage=True,
                 )
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import UserError, argument, choice
 from rexmit.store.files import whole_file
 from rexmit_validate.synth import behaviours
 
@@ -65,10 +65,9 @@ def chosen(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
     for name in names:
         if name not in there:
-            meant = closest(name, list(there))
             raise UserError(
                 f"{argument('kinds')} {text}: there is no kind {name}",
-                f"did you mean {meant}?" if meant else f"there are {', '.join(there)}; all; none",
+                choice(name, (*there, "all", "none"), "kinds"),
                 usage=True,
             )
     return names

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, choice
 
 OWN: Final = Path(__file__).with_name("mixes.toml")
 """The mixes that come with the package."""
@@ -26,10 +26,9 @@ def find(name: str) -> dict[str, Mix]:
         return _read(Path(name))
     mixes = known()
     if name not in mixes:
-        meant = closest(name, list(mixes))
         raise UserError(
             f"there is no mix {name}",
-            f"did you mean {meant}?" if meant else f"there are {', '.join(mixes)}",
+            choice(name, mixes, "mixes"),
             usage=True,
         )
     return {name: mixes[name]}
