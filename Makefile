@@ -204,6 +204,7 @@ ifneq ($(ADVISORY_DB),)
 endif
 
 bench: kernel ## Benchmarks; AGAINST=FILE compares ratios with those of `benches/speed.py --json`
+	@PYTHON='$(PYTHON)' scripts/system-packages bench
 	cargo bench --locked --package rexmit-benches
 	$(BIN)/python benches/speed.py $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/hostile.py
@@ -214,9 +215,10 @@ bench: kernel ## Benchmarks; AGAINST=FILE compares ratios with those of `benches
 	$(BIN)/python benches/watch.py
 	$(BIN)/python benches/page.py
 
-# Forty million packets, twice: 8 GB below target/bench-trace, and the better part of an hour.
-bench-long: core ## Two workers of --cluster against one process, over a large capture
+# Forty million packets, twice: 8 GB below target/bench-trace, and more than an hour.
+bench-long: setup ## Two workers of --cluster over a large capture; a kernel and `make run` from nothing
 	$(BIN)/python benches/workers.py
+	$(BIN)/python benches/from_nothing.py
 
 # Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
 # .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is
