@@ -110,8 +110,8 @@ def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
 
 
 def test_each_key_acts_in_its_direction(run: Runs) -> None:
-    # Where a request does not fit, nothing comes; acknowledgements alone fill no queue, and the
-    # model's hosts take no marks.
+    # Where a request does not fit, nothing comes; acknowledgements alone fill no queue, and are not
+    # marked.
     assert {*WAY, "path_mtu", "aqm", "ecn_mark"} == Up.model_fields.keys()
     # As it is, with the key on the way from the client, and with it on both.
     ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in WAY}}
@@ -205,7 +205,6 @@ def test_a_managed_queue_keeps_waits_short(run: Runs) -> None:
     assert came < sent / 2
 
 
-@pytest.mark.parametrize("tried", ENGINES[1:], indirect=True, ids=KERNELS)
 @pytest.mark.parametrize("family", [4, 6])
 def test_links_mark_what_they_would_drop(tried: Runs, family: int) -> None:
     ecn = 'links = [{ aqm = { kind = "codel", ecn = true } }, {}]'
@@ -227,14 +226,6 @@ def test_links_mark_what_they_would_drop(tried: Runs, family: int) -> None:
         assert (row["retransmissions"] > 0) == (name == "codel" and config == "off")
     # No less than drops, marks keep the queue short.
     assert median(waits(done, rows["codel", "on"])[700:]) - 20 < 20
-
-
-@pytest.mark.parametrize("tried", ENGINES[:1], indirect=True, ids=["model"])
-def test_the_model_says_that_it_takes_no_marks(tried: Runs) -> None:
-    for key in ('ecn_mark = "1%"', 'aqm = { kind = "codel", ecn = true }'):
-        said = tried(network(key)).done
-        assert said.status == 1
-        assert "the model's hosts take no marks" in said.err
 
 
 def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:

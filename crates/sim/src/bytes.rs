@@ -21,13 +21,18 @@ pub struct Style {
 pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style, more: &[u8]) {
     let header_bytes = segment.header_len() + more.len() as u32;
     let tcp_bytes = header_bytes + segment.len;
+    // ECT(0) or CE (RFC 3168 §5).
+    let ecn = match (segment.ce, segment.ect) {
+        (true, _) => 3,
+        (false, ect) => u8::from(ect) << 1,
+    };
     match (key.src, key.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             // Lengths of 64 KiB and more do not fit, and no MTU allows them.
             let total = (20 + tcp_bytes) as u16;
             let [length_high, length_low] = total.to_be_bytes();
             let [id_high, id_low] = style.id.to_be_bytes();
-            out.extend([0x45, 0, length_high, length_low, id_high, id_low]);
+            out.extend([0x45, ecn, length_high, length_low, id_high, id_low]);
             // DF (RFC 1191), protocol TCP.
             out.extend([0x40, 0, style.ttl, 6, 0, 0]);
             out.extend(src.octets());
@@ -39,7 +44,7 @@ pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Styl
                 IpAddr::V6(v6) => v6.octets(),
             };
             let [length_high, length_low] = (tcp_bytes as u16).to_be_bytes();
-            out.extend([0x60, 0, 0, 0, length_high, length_low, 6, style.ttl]);
+            out.extend([0x60, ecn << 4, 0, 0, length_high, length_low, 6, style.ttl]);
             out.extend(octets(src));
             out.extend(octets(dst));
         }

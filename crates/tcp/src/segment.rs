@@ -64,6 +64,10 @@ pub struct Segment {
     pub timestamps: Option<Timestamps>,
     /// SACK option.
     pub sack: SackList,
+    /// Its IP header says that its ends take marks (ECT(0), RFC 3168 §5).
+    pub ect: bool,
+    /// A link marked it: its queue was long (CE).
+    pub ce: bool,
     /// Pieces of pages that the data lie in (`nr_frags`): not on the wire, but a packet brings its memory along where both
     /// hosts are on one machine, as in the lab. None of a file's, which were copied into one buffer (`skb_checksum_help`).
     pub pages: u32,

@@ -7,13 +7,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from rexmit.scenario.part import Part, obeyed_by, unsaid
+from rexmit.scenario.part import Part, unsaid
 from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import DURATION, SIZE
 from rexmit.scenario.values import DurationNs, Share, SizeBytes
-
-NO_MARKS: Final = obeyed_by("kernel", "live", why="the model's hosts take no marks", harmless=False)
-"""Of keys that mark packets."""
 
 _MOST_QUANTUM: Final = 10**9
 """Bytes that a flow may send in a turn, at most."""
@@ -76,7 +73,6 @@ class Aqm(Part):
         description="true (packets whose ends take marks are marked in place of dropped, RFC 3168) "
         "or false",
         exclude_if=unsaid(False),
-        json_schema_extra=NO_MARKS,
     )
 
     def plan(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from rexmit.scenario.aqm import NO_MARKS, ManagedBy
+from rexmit.scenario.aqm import ManagedBy
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
 from rexmit.scenario.problem import Path
 from rexmit.scenario.rate_trace import RateFrom
@@ -138,7 +138,6 @@ class _Way(Part):
         description="packets that are marked at random, of those whose ends take marks "
         '(`net.ipv4.tcp_ecn`), like "2%"',
         exclude_if=unsaid(None),
-        json_schema_extra=NO_MARKS,
     )
 
 

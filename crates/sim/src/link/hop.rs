@@ -69,10 +69,10 @@ impl<P: Clone> Hop<P> {
         &self.link
     }
 
-    /// Whether nothing waits before the link.
+    /// Whether nothing waits before the link, and nothing is marked on it.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.queue.is_none()
+        self.queue.is_none() && self.link.settings.ecn_mark == 0.0
     }
 
     /// Whether packets leave in the order in which they enter, and it is known when as they do.
@@ -81,9 +81,9 @@ impl<P: Clone> Hop<P> {
         self.is_plain() && self.link.keeps_order()
     }
 
-    /// The link, where nothing waits before it: it says by itself when packets leave.
+    /// The link, where nothing waits before it and nothing is marked: it says by itself when packets leave.
     pub fn plain(&mut self) -> Option<&mut Link> {
-        self.queue.is_none().then_some(&mut self.link)
+        self.is_plain().then_some(&mut self.link)
     }
 
     /// A packet enters at `now`. `out` is told what leaves, when, and whether it is marked. Calls must come in the order of

@@ -304,7 +304,8 @@ impl<O: Copy> Network<O> {
         let wire = &mut self.wires[id.0 as usize];
         let Wire { hop, under_way, .. } = wire;
         let mut is_first = false;
-        act(hop, &mut |time, packet, _| {
+        act(hop, &mut |time, mut packet, marked| {
+            packet.sent.segment.ce |= marked;
             is_first |= carry(under_way, time, packet);
         });
         let turn = wire.hop.turn();

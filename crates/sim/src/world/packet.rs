@@ -53,12 +53,12 @@ impl<O> Packet<O> {
         &self.sent.segment
     }
 
-    /// As a link sees it. Senders here take no marks.
+    /// As a link sees it.
     pub(crate) fn frame(&self) -> Frame {
         Frame {
             bytes: self.frame_bytes,
             flow: u64::from(self.from.0) << 8 | u64::from(self.path),
-            ect: false,
+            ect: self.sent.segment.ect,
         }
     }
 }

@@ -102,6 +102,7 @@ mod tests {
             window: 65_535,
             seq: iss,
             sack: true,
+            ecn: false,
             handshake_timeouts: 0,
             metrics: Metrics::default(),
         };

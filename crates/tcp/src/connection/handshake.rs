@@ -62,6 +62,7 @@ pub(super) struct Offer {
     window_scale: Option<u8>,
     sack: bool,
     timestamps: bool,
+    ecn: bool,
 }
 
 impl Offer {
@@ -74,8 +75,15 @@ impl Offer {
                 .filter(|_| settings.segments.window_scaling),
             sack: syn.sack_permitted && settings.segments.sack,
             timestamps: syn.timestamps.is_some() && settings.segments.timestamps,
+            ecn: offers_ecn(syn) && settings.segments.ecn,
         }
     }
+}
+
+/// A SYN asks by both flags, a SYN-ACK grants it by one (RFC 3168 §6.1.1; `tcp_ecn_create_request`, `tcp_ecn_rcv_synack`).
+fn offers_ecn(syn: &Segment) -> bool {
+    let asks = !syn.flags.ack();
+    syn.flags.contains(Flags::ECE) && syn.flags.contains(Flags::CWR) == asks
 }
 
 /// What a handshake came to.
@@ -144,18 +152,22 @@ impl Handshake {
                 window_scale: self.settings.segments.window_scaling.then_some(0),
                 sack: self.settings.segments.sack,
                 timestamps: self.settings.segments.timestamps,
+                ecn: self.settings.segments.ecn
+                    && !(self.repeated && self.settings.segments.ecn_fallback),
             }
         } else {
             self.offered
         };
+        let flags = match (self.active, offers.ecn) {
+            (true, false) => Flags::SYN.0,
+            (true, true) => Flags::SYN.0 | Flags::ECE.0 | Flags::CWR.0,
+            (false, false) => Flags::SYN.0 | Flags::ACK.0,
+            (false, true) => Flags::SYN.0 | Flags::ACK.0 | Flags::ECE.0,
+        };
         Segment {
             seq: local.iss,
             ack: receiver.next(),
-            flags: if self.active {
-                Flags::SYN
-            } else {
-                Flags(Flags::SYN.0 | Flags::ACK.0)
-            },
+            flags: Flags(flags),
             window: receiver.syn_window(),
             mss: Some(local.mss() as u16),
             window_scale: offers.window_scale.map(|_| receiver.scale()),
@@ -240,6 +252,7 @@ impl Handshake {
             scaling: offered.window_scale.is_some(),
             timestamps: offered.timestamps,
             sack: offered.sack,
+            ecn: offered.ecn,
             segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
         };
         // The first SYN was answered after all (tcp_try_undo_spurious_syn).

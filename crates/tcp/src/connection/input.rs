@@ -123,6 +123,7 @@ impl Connection {
                 window: u32::from(segment.window) << scale,
                 seq: segment.seq,
                 sack: agreed.sack,
+                ecn: agreed.ecn,
                 handshake_timeouts: outcome.timeouts,
                 metrics: self.local.metrics,
             },

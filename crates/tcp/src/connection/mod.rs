@@ -7,7 +7,7 @@
 //!
 //! `now` never goes back from one call to the next.
 //!
-//! Not modelled: crossed SYNs, TCP Fast Open, urgent data, ECN, keepalive.
+//! Not modelled: crossed SYNs, TCP Fast Open, urgent data, keepalive.
 
 mod buffer;
 mod calls;

@@ -6,7 +6,7 @@ use rexmit_wire::Flags;
 use super::{Connection, Sent};
 use crate::receiver::Header;
 use crate::segment::Segment;
-use crate::sender::Transmit;
+use crate::sender::{Sender, Transmit};
 
 impl Connection {
     /// Sends the SYN or the SYN-ACK.
@@ -25,7 +25,7 @@ impl Connection {
         Segment {
             seq,
             ack: header.ack,
-            flags,
+            flags: Flags(flags.0 | if header.ece { Flags::ECE.0 } else { 0 }),
             window: header.window,
             timestamps: self.timestamps.then(|| {
                 let estimator = self.settings.timers.estimator;
@@ -81,12 +81,23 @@ impl Connection {
             .sender
             .get()
             .map_or(left, |sender| sender.flight().mss());
+        // Of data sent for the first time (tcp_ecn_send).
+        let new = left > 0 && transmit.mechanism.is_none();
+        let told = self
+            .sender
+            .get_mut()
+            .filter(|sender| new && sender.has_ecn());
+        let ect = told.is_some();
+        let mut cwr = told.is_some_and(Sender::tell_reduction);
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);
             left -= len;
             let last = left == 0;
-            let mut flags = Flags::ACK.0;
+            let mut flags = plain.flags.0;
+            if std::mem::take(&mut cwr) {
+                flags |= Flags::CWR.0;
+            }
             if transmit.psh && last {
                 flags |= Flags::PSH.0;
             }
@@ -98,6 +109,7 @@ impl Connection {
                     seq,
                     len,
                     flags: Flags(flags),
+                    ect,
                     pages: self.pages.count(seq, len),
                     buffer: transmit.buffer.filter(|_| transmit.range.len() <= mss),
                     ..plain

@@ -10,7 +10,7 @@ use crate::settings::{DelayedAck, Settings};
 use super::Sending;
 
 /// At most so many quick acknowledgements (`TCP_MAX_QUICKACKS`).
-const MOST_QUICK: u32 = 16;
+pub(super) const MOST_QUICK: u32 = 16;
 /// So many duplicate acknowledgements leave before SACKs are held back (`TCP_FASTRETRANS_THRESH`).
 const UNCOMPRESSED: u8 = 3;
 
@@ -103,18 +103,18 @@ impl Delay {
         }
     }
 
-    /// Asks for at least `window / (2 * mss)` quick acknowledgements (`tcp_incr_quickack`).
-    fn raise_quick(&mut self, window: u32, mss: u32) {
+    /// Asks for at least `window / (2 * mss)` quick acknowledgements, `most` at most (`tcp_incr_quickack`).
+    fn raise_quick(&mut self, most: u32, window: u32, mss: u32) {
         let quick = match window / (2 * mss.max(1)) {
             0 => 2,
-            quick => quick.min(MOST_QUICK),
+            quick => quick.min(most),
         };
         self.quick = self.quick.max(quick);
     }
 
     /// Duplicates and the like: the sender wants to know at once (`tcp_enter_quickack_mode`).
-    pub fn enter_quick(&mut self, window: u32, mss: u32) {
-        self.raise_quick(window, mss);
+    pub fn enter_quick(&mut self, most: u32, window: u32, mss: u32) {
+        self.raise_quick(most, window, mss);
         self.interactive = false;
         self.estimate = self.least;
     }
@@ -152,7 +152,7 @@ impl Delay {
     pub fn on_data(&mut self, now: Time, window: u32, mss: u32, sending: &Sending) {
         let tick = self.clock.ticks(now);
         if self.estimate == 0 {
-            self.raise_quick(window, mss);
+            self.raise_quick(MOST_QUICK, window, mss);
             self.estimate = self.least;
         } else {
             let gap = tick - self.last_data;
@@ -162,7 +162,7 @@ impl Delay {
                 self.estimate = self.capped(self.estimate / 2 + gap, sending);
             } else if gap > sending.rto_ticks {
                 // The sender did not begin anew after a pause, as it seems.
-                self.raise_quick(window, mss);
+                self.raise_quick(MOST_QUICK, window, mss);
             }
         }
         self.last_data = tick;

@@ -21,6 +21,7 @@ impl Receiver {
         sending: &Sending,
         mut acks: impl FnMut(Header),
     ) -> Received {
+        self.accept_reduction(segment);
         let range = SeqRange {
             start: segment.seq,
             end: segment.end(),
@@ -189,6 +190,7 @@ impl Receiver {
         self.rtt.on_data(now, self.next, self.window.offered);
         self.delay
             .on_data(now, self.window.offered, self.peer_mss, sending);
+        self.look_for_mark(segment);
         if segment.len >= 128 {
             let cost = if self.queues.is_tidy() {
                 buffer.cost_of_data()
@@ -207,6 +209,7 @@ impl Receiver {
 
     /// Data that wait for others before them (`tcp_data_queue_ofo`).
     fn out_of_order(&mut self, packet: Skb, segment: &Segment, acks: &mut impl FnMut(Header)) {
+        self.look_for_mark(segment);
         if !self.has_memory() && !self.prune(segment) {
             return;
         }

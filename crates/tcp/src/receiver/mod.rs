@@ -5,13 +5,14 @@
 //! go to the caller's `acks` as [`Header`]s, in order; [`Receiver::header`] makes the acknowledgement part of any other
 //! segment that leaves.
 //!
-//! Not modelled: urgent data, ECN, and 3.10's prequeue, which processes packets only
+//! Not modelled: urgent data, and 3.10's prequeue, which processes packets only
 //! when the reader, blocked in `recv`, runs.
 
 mod acknowledge;
 mod collapse;
 mod delay;
 mod input;
+mod marks;
 mod memory;
 mod read;
 mod reassembly;
@@ -29,7 +30,8 @@ use crate::clock::Clock;
 use crate::segment::{SackList, Segment, Timestamps};
 use crate::settings::{DelayedAck, Estimator, Settings, WindowShare};
 
-use delay::Delay;
+use delay::{Delay, MOST_QUICK};
+use marks::Marks;
 use reassembly::Queues;
 use rtt::{Rtt, Unit};
 use sack::Sacks;
@@ -70,6 +72,8 @@ pub struct Header {
     pub echo: u32,
     /// The SACK option.
     pub sack: SackList,
+    /// A mark is told (ECE).
+    pub ece: bool,
 }
 
 /// What a segment brought.
@@ -90,6 +94,8 @@ pub struct Agreed {
     pub timestamps: bool,
     /// SACK.
     pub sack: bool,
+    /// ECN.
+    pub ecn: bool,
     /// The payload bytes of our own segments.
     pub segment: u32,
 }
@@ -114,6 +120,7 @@ pub struct Receiver {
     sacks: Sacks,
     window: ReceiveWindow,
     delay: Delay,
+    marks: Option<Marks>,
     rtt: Rtt,
     subflow: Option<subflow::SubflowSide>,
     /// The reader found nothing and waits for data (`tp->ucopy`).
@@ -156,6 +163,7 @@ impl Receiver {
             sacks: Sacks::default(),
             window: ReceiveWindow::new(settings, mss, quantum, clamp, scaling),
             delay: Delay::new(settings, clock),
+            marks: None,
             rtt: Rtt::new(unit, clock),
             subflow: None,
             reader_waits: false,
@@ -190,6 +198,7 @@ impl Receiver {
             self.window.do_not_scale();
         }
         self.sack = agreed.sack;
+        self.marks = agreed.ecn.then(Marks::default);
         self.timestamps = agreed.timestamps;
         self.sacks.tell_duplicates = agreed.sack && self.settings.segments.dsack;
         let options = if agreed.timestamps { TIMESTAMPS } else { 0 };
@@ -301,7 +310,8 @@ impl Receiver {
     }
 
     fn enter_quick(&mut self) {
-        self.delay.enter_quick(self.window.offered, self.peer_mss);
+        self.delay
+            .enter_quick(MOST_QUICK, self.window.offered, self.peer_mss);
     }
 
     fn acknowledge_soon_and_quickly(&mut self) {
@@ -347,6 +357,7 @@ impl Receiver {
             window,
             echo: self.echo,
             sack,
+            ece: self.marks.is_some_and(|marks| marks.demands),
         }
     }
 

@@ -198,6 +198,7 @@ mod tests {
             scaling: true,
             timestamps: true,
             sack: true,
+            ecn: false,
             segment: 1448,
         };
         receiver.open(NOW, &clock, &agreed);

@@ -2,7 +2,7 @@
 //! and the timer (`machine`), the congestion window, and then what is sent.
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqRange;
+use rexmit_wire::{Flags, SeqRange};
 
 use super::flight::{Arrival, Before, Cleaned, Delivery, Flight, Tagged};
 use super::write::go_on;
@@ -70,6 +70,9 @@ impl Taking<'_> {
         }
         if self.ack.segment.space() > 0 {
             self.outcome.set(AckOutcome::DATA);
+        }
+        if self.sender.ecn && self.ack.segment.flags.contains(Flags::ECE) {
+            self.outcome.set(AckOutcome::MARKED);
         }
         machine::begin_ack(self.sender, self.outcome);
         self.take_window();

@@ -19,6 +19,8 @@ pub(super) struct Congestion {
     /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
     pub prior_ssthresh: u32,
     pub prr: Prr,
+    /// The next new data tell the peer that the window was reduced (`TCP_ECN_QUEUE_CWR`).
+    pub tells_reduction: bool,
     /// Bytes a second (`sk_pacing_rate`).
     pub pacing_rate: u64,
 }
@@ -43,6 +45,8 @@ impl Congestion {
             },
         };
         let (cwnd, ssthresh) = reduced.undone(rule, threshold_too);
+        // tcp_ecn_withdraw_cwr
+        self.tells_reduction &= ssthresh <= window.ssthresh;
         (window.cwnd, window.ssthresh) = (cwnd.min(most), ssthresh);
     }
 
@@ -65,6 +69,7 @@ impl Congestion {
         self.window.cwnd_cnt = 0;
         self.window.prior_cwnd = self.window.cwnd;
         self.prr = Prr::default();
+        self.tells_reduction = true;
         self.reduce();
     }
 
@@ -230,6 +235,7 @@ mod tests {
             usage: Usage::new(first, 0),
             prior_ssthresh: 0,
             prr: Prr::default(),
+            tells_reduction: false,
             pacing_rate: 0,
         }
     }

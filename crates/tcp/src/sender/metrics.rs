@@ -126,6 +126,7 @@ mod tests {
             window: 14_600,
             seq: SeqNum::new(0),
             sack: true,
+            ecn: false,
             handshake_timeouts: 0,
             metrics,
         };

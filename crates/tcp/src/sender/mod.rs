@@ -86,6 +86,8 @@ pub struct Sender {
     congestion: Congestion,
     detection: Detection,
     episode: Episode,
+    /// Both ends take congestion marks.
+    ecn: bool,
     orphan: bool,
     timed_out: bool,
     counters: Counters,
@@ -111,6 +113,7 @@ impl Sender {
             written: Written::new(first),
             output: Output::new(now),
             timing: Timing::new(settings.clone(), clock, now),
+            ecn: false,
             orphan: false,
             timed_out: false,
             congestion: Congestion {
@@ -124,6 +127,7 @@ impl Sender {
                 usage: Usage::new(first, tick),
                 prior_ssthresh: 0,
                 prr: Prr::default(),
+                tells_reduction: false,
                 pacing_rate: u64::MAX,
             },
             detection: Detection::new(&settings),
@@ -137,6 +141,7 @@ impl Sender {
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
         self.timing.moment.now = now;
         self.flight.established(peer.sack);
+        self.ecn = peer.ecn;
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
         self.note_window(peer.window);
@@ -151,6 +156,17 @@ impl Sender {
         self.timing.forget_back_off();
         self.output.last_sent = now;
         self.window_mut().begin(peer.handshake_timeouts);
+    }
+
+    /// Both ends take congestion marks.
+    #[must_use]
+    pub(crate) fn has_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// Whether new data that leave now tell the peer that the window was reduced (CWR, RFC 3168 §6.1.2).
+    pub(crate) fn tell_reduction(&mut self) -> bool {
+        std::mem::take(&mut self.congestion.tells_reduction)
     }
 
     /// The socket has no owner any more (`SOCK_DEAD`): it is given up sooner.

@@ -287,6 +287,7 @@ impl machine::Window for Steering<'_> {
     }
 
     fn begin_loss(&mut self, reduces: bool) {
+        self.congestion.tells_reduction = true;
         if reduces {
             let reducing = self.episode.in_reduction();
             self.congestion.prior_ssthresh = self.congestion.threshold(reducing);
@@ -325,6 +326,13 @@ impl machine::Window for Steering<'_> {
         self.stamp();
     }
 
+    fn meet_mark(&mut self, reduces: bool) {
+        self.congestion.prior_ssthresh = 0;
+        if reduces {
+            self.congestion.begin_reduction();
+        }
+    }
+
     fn reduce_for_probe(&mut self) {
         self.congestion.begin_reduction();
         let rule = self.settings.congestion.recovery;
@@ -351,7 +359,10 @@ impl machine::Window for Steering<'_> {
     }
 
     fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {
-        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
+        // tcp_may_raise_cwnd, 3.10
+        let marked = outcome.any(AckOutcome::MARKED) && !self.congestion.window.in_slow_start();
+        let reduces = self.episode.in_reduction() || marked;
+        if outcome.any(AckOutcome::ACKED) && (!doubtful || !reduces) {
             self.grow(view.prior_in_flight, view.acked);
         }
     }

@@ -15,6 +15,8 @@ pub struct Peer {
     pub seq: SeqNum,
     /// SACK was negotiated.
     pub sack: bool,
+    /// ECN was.
+    pub ecn: bool,
     /// Timeouts of our SYN or SYN-ACK that were needed: after two the window begins with one segment
     /// (`tcp_init_transfer`).
     pub handshake_timeouts: u32,

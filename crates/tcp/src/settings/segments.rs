@@ -10,6 +10,10 @@ group! {
         pub sack: bool = false, "off";
         /// D-SACK (RFC 2883).
         pub dsack: bool = false, "off";
+        /// The client asks for ECN, and the server takes it (RFC 3168; `tcp_ecn` = 1).
+        pub ecn: bool = false, "off";
+        /// A SYN that is sent again does not ask any more (`tcp_ecn_fallback`, 4.1).
+        pub ecn_fallback: bool = false, "off";
         /// Timestamps (RFC 7323).
         pub timestamps: bool = false, "off";
         /// Window scaling (RFC 7323).

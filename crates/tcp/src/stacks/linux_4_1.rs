@@ -37,6 +37,7 @@ pub(super) fn page() -> Page {
             scatter_gather = true, "assumption: the subflows' devices gather pieces of pages";
             linear_writes = false, "assumption: the subflows' segments lie in pages";
             header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, with wireless LAN and tunnels";
+            ecn_fallback = true, "net/ipv4/tcp_output.c tcp_ecn_clear_syn, sysctl_tcp_ecn_fallback = 1, since 4.1";
             autocorking = true, "net/ipv4/tcp.c sysctl_tcp_autocorking = 1, since 3.14";
             pacing_rate = true, "net/ipv4/tcp_output.c tcp_write_xmit, since 3.12; packets are paced by the queueing discipline fq only";
             send_buffer_growth = SendBufferGrowth::WhenSent, "net/ipv4/tcp_input.c tcp_sndbuf_expand, since 3.13";

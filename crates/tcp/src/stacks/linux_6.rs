@@ -86,6 +86,7 @@ pub(super) fn page_6_1() -> Page {
             timestamps = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
             window_scaling = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
             fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 6.1";
+            ecn_fallback = true, "net/ipv4/tcp_output.c tcp_ecn_clear_syn, net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_ecn_fallback = 1, 6.1";
             autocorking = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_autocorking = 1, 6.1";
             packet_overhead = 768, "net/ipv4/tcp.c tcp_stream_alloc_skb, SKB_TRUESIZE, 6.1, as the lab configures it: 192 + 256 + 320";
             scatter_gather = true, "net/ipv4/tcp.c tcp_sendmsg_locked: no difference since 4.17";

@@ -45,6 +45,7 @@ enum Special {
     AdvWinScale,
     CongestionControl,
     EarlyRetrans,
+    Ecn,
     Fack,
     LimitOutputBytes,
     MptcpScheduler,
@@ -56,7 +57,6 @@ enum Special {
 
 use Effect::{Buffer, Nanos, Nothing, Number, Only, Special as By, Switch};
 
-const NO_MARKS: &str = "nothing in the model marks packets";
 const AFTER: &str = "it concerns what comes after a transfer";
 const FIRST: (u32, u32) = (2, 4);
 
@@ -88,8 +88,8 @@ const TABLE: &[SysctlRow] = &[
     ("tcp_congestion_control", (2, 6), By(Special::CongestionControl)),
     ("tcp_dsack", FIRST, Switch(|s| &mut s.segments.dsack)),
     ("tcp_early_retrans", (3, 5), By(Special::EarlyRetrans)),
-    ("tcp_ecn", FIRST, Nothing(NO_MARKS)),
-    ("tcp_ecn_fallback", (4, 1), Nothing(NO_MARKS)),
+    ("tcp_ecn", FIRST, By(Special::Ecn)),
+    ("tcp_ecn_fallback", (4, 1), Switch(|s| &mut s.segments.ecn_fallback)),
     ("tcp_fack", FIRST, By(Special::Fack)),
     ("tcp_fastopen", (3, 6), Nothing("the model's programs do not ask for it")),
     ("tcp_fin_timeout", FIRST, Nothing(AFTER)),
@@ -266,6 +266,8 @@ impl Special {
                 settings.congestion.congestion_control = chosen;
             }
             Special::EarlyRetrans => return early_retrans(release, settings, value),
+            // With 2, as kernels have it, a host takes ECN and does not ask for it; both hosts have one setting here.
+            Special::Ecn => settings.segments.ecn = number(value, 0, 2)? == 1,
             Special::Fack => {
                 let on = number(value, 0, 255)? != 0;
                 if release < (4, 15) {

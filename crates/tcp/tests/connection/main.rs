@@ -4,6 +4,7 @@ mod close;
 mod defer;
 mod handshake;
 mod lossy;
+mod marks;
 mod transfer;
 
 use rexmit_sim::apps::{Browser, Nginx, Sink};

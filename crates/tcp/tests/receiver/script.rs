@@ -56,6 +56,7 @@ impl Script {
                 scaling: true,
                 timestamps: true,
                 sack: settings.segments.sack,
+                ecn: false,
                 segment: FULL,
             },
         );

@@ -62,6 +62,7 @@ impl Script {
                 window: 1 << 20,
                 seq: SeqNum::new(7),
                 sack,
+                ecn: false,
                 handshake_timeouts: 0,
                 metrics: Metrics::default(),
             },
@@ -250,6 +251,7 @@ impl Script {
             scaling: true,
             timestamps,
             sack,
+            ecn: false,
             segment: MSS,
         };
         let mut receiver =

@@ -40,7 +40,8 @@ pub fn on_ack_of_nothing<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut 
 
 /// With [`AckOrder::RecoveryFirst`].
 pub fn on_ack_recovery_first<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) {
-    let doubtful = is_doubtful(actor, *outcome, AckOutcome::SACKED);
+    let alerts = AckOutcome::SACKED | AckOutcome::MARKED;
+    let doubtful = is_doubtful(actor, *outcome, alerts);
     actor.window_mut().grow_window(view, *outcome, doubtful);
     if doubtful {
         let resume = alert_of(actor, view, outcome, AckOutcome::NONE);

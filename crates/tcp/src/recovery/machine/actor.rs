@@ -194,6 +194,9 @@ pub trait Window {
     /// No burst of more than the stack's `max_burst` may follow (`tcp_moderate_cwnd`).
     fn moderate_window(&mut self) {}
 
+    /// A congestion mark is told of: the window from before the reduction must not come back; `reduces`: one begins.
+    fn meet_mark(&mut self, _reduces: bool) {}
+
     /// A probe repaired a loss: the window is reduced once.
     fn reduce_for_probe(&mut self) {}
 

@@ -5,6 +5,7 @@
 //! | Open, Disorder | Recovery | something is marked lost |
 //! | Open | Disorder | something is SACKed, doubled or retransmitted, nothing lost |
 //! | Disorder | Open | nothing is any more |
+//! | Open, Disorder | Cwr | a congestion mark is told of, nothing lost |
 //! | Cwr | Open | something beyond the recovery point is acknowledged |
 //! | Recovery | Open | the recovery point is acknowledged; without SACK, something beyond it |
 //! | Recovery | Open, Disorder | D-SACKs or timestamps prove the recovery spurious |
@@ -32,6 +33,9 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
     let mut count_losses = view.duplicates > 0 || (sacked && detect::sack_is_far(actor));
     if actor.board().counts().out == 0 {
         actor.board_mut().set_duplicates(0);
+    }
+    if outcome.any(AckOutcome::MARKED) {
+        actor.window_mut().meet_mark(false);
     }
     if meets_reneging(actor, outcome) {
         return Resume::Nothing;
@@ -97,7 +101,7 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
     }
     if try_undo_by_dsack(actor) {
         actor.window_mut().end_recovery();
-        try_to_open(actor, view);
+        try_to_open(actor, view, *outcome);
     }
     find_losses(actor, outcome);
     if actor.episode().state == CaState::Recovery {
@@ -124,7 +128,7 @@ fn consider_recovery<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckO
     }
     find_losses(actor, outcome);
     let Some(by) = reason_to_recover(actor) else {
-        try_to_open(actor, view);
+        try_to_open(actor, view, *outcome);
         return false;
     };
     enter_recovery(actor);
@@ -204,9 +208,26 @@ pub(super) fn keep_open<A: Actor>(actor: &mut A) {
     }
 }
 
+/// The window is reduced as if something had been lost (RFC 3168 §6.1.2; `tcp_enter_cwr`).
+fn enter_cwr<A: Actor>(actor: &mut A) {
+    let begins = actor.episode().state < CaState::Cwr;
+    actor.window_mut().meet_mark(begins);
+    if begins {
+        let nxt = actor.board().line().nxt;
+        let episode = actor.episode_mut();
+        episode.undo.marker = None;
+        episode.probe.high = None;
+        episode.state = CaState::Cwr;
+        episode.point = nxt;
+    }
+}
+
 /// `tcp_try_to_open`
-fn try_to_open<A: Actor>(actor: &mut A, view: &AckView) {
+fn try_to_open<A: Actor>(actor: &mut A, view: &AckView, outcome: AckOutcome) {
     forget_stamp(actor);
+    if outcome.any(AckOutcome::MARKED) {
+        enter_cwr(actor);
+    }
     if actor.episode().state == CaState::Cwr {
         let delivered = newly_delivered(actor, view);
         actor.window_mut().step_window(delivered, false);

@@ -35,11 +35,13 @@ impl AckOutcome {
     pub const MAYBE_DELAYED: AckOutcome = AckOutcome(1 << 11);
     /// The D-SACK is for a tail loss probe.
     pub const DSACK_PROBE: AckOutcome = AckOutcome(1 << 12);
+    /// It tells of a congestion mark (`FLAG_ECE`).
+    pub const MARKED: AckOutcome = AckOutcome(1 << 13);
 
     /// What no duplicate acknowledgement has (`FLAG_NOT_DUP`).
     pub const NOT_DUPLICATE: AckOutcome = AckOutcome(1 | 1 << 1 | 1 << 2);
     /// What asks for a closer look (`FLAG_CA_ALERT`).
-    pub const ALERT: AckOutcome = AckOutcome(1 << 4 | 1 << 8);
+    pub const ALERT: AckOutcome = AckOutcome(1 << 4 | 1 << 8 | 1 << 13);
     /// Something new was delivered (`FLAG_FORWARD_PROGRESS`).
     pub const PROGRESS: AckOutcome = AckOutcome(1 << 2 | 1 << 4);
 
