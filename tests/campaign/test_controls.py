@@ -31,7 +31,7 @@ def refused(path: Path, text: str) -> UserError:
     ("name", "said", "remedy"),
     [
         ("cubik", "linux-6.12: cubik: must be one of reno, cubic", "did you mean cubic?"),
-        ("dctcp", "linux-6.12: dctcp: must be one of reno, cubic", "engine='kernel'"),
+        ("hybla", "linux-6.12: hybla: must be one of reno, cubic", "engine='kernel'"),
         ("lia", "lia is of multipath-tcp.org's kernels", "or write cubic or reno or bbr"),
     ],
 )

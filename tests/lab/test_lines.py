@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import accumulate, groupby, pairwise
+from pathlib import Path
 from statistics import mean, median
 from typing import Any, Final
 
@@ -226,6 +227,35 @@ def test_links_mark_what_they_would_drop(tried: Runs, family: int) -> None:
         assert (row["retransmissions"] > 0) == (name == "codel" and config == "off")
     # No less than drops, marks keep the queue short.
     assert median(waits(done, rows["codel", "on"])[700:]) - 20 < 20
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("series", KERNELS)
+def test_with_marks_the_model_takes_as_long_as_a_kernel(
+    me: User, tmp_path: Path, series: str
+) -> None:
+    # Where each segment is acknowledged, buffers of the receiver's kernel play no part.
+    text = """format = 1
+workload = { segments = 600 }
+route = { quickack = true }
+tcp = { congestion_control = ["reno", "cubic", "dctcp"] }
+[configs.ecn.sysctl]
+"net.ipv4.tcp_ecn" = 1
+"""
+    for rate in (3, 10):
+        links = 'links = [{ aqm = { kind = "codel", ecn = true } }, {}]'
+        text += f'[networks.mbit{rate}]\nrate = "{rate}Mbit"\ndelay = "20ms"\n{links}\n'
+    (tmp_path / "marks.toml").write_text(text, encoding="utf-8")
+    took = []
+    for words in (("--kernel", series), ("--engine", "model", "--stack", f"linux-{series}")):
+        out = tmp_path / words[1]
+        done = Lab(me).rexmit("run", str(tmp_path / "marks.toml"), *words, "--out", str(out))
+        done.ok()
+        rows = Run(out, done).transfers.sort("congestion_control", "network")
+        assert rows["retransmissions"].sum() == 0
+        took.append(rows["t_total_s"].to_list())
+    assert len(set(took[0])) == 6, "marks cost each another time"
+    assert took[1] == pytest.approx(took[0], abs=0.004)
 
 
 def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAME: Final = "model"
 
 _CONTROL: Final = "net.ipv4.tcp_congestion_control"
-CONTROLS: Final = ("cubic", "reno", "bbr")
+CONTROLS: Final = ("cubic", "reno", "bbr", "dctcp")
 """What is named by a sysctl: every stack has the first two."""
 
 RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]

@@ -9,6 +9,7 @@ use crate::settings::{CongestionControl, Settings};
 mod bbr;
 mod coupled;
 mod cubic;
+mod dctcp;
 mod pacing;
 mod rate;
 mod reno;
@@ -18,6 +19,7 @@ pub use bbr::{Bbr, Facts, Governed};
 use coupled::{Coupled, Form};
 pub use coupled::{Sibling, Siblings};
 use cubic::Cubic;
+use dctcp::Dctcp;
 pub use pacing::Pacing;
 pub use rate::{AckEffect, Departure, Latest, RateSample};
 use reno::Reno;
@@ -47,6 +49,8 @@ pub enum Control {
     Reno(Reno),
     /// CUBIC (RFC 9438, as Linux has it).
     Cubic(Cubic),
+    /// DCTCP (RFC 8257).
+    Dctcp(Dctcp),
     /// One that couples the subflows of a connection of Multipath TCP.
     Coupled(Coupled),
     /// BBR, which follows no losses but rates: it has hooks of its own ([`Bbr::on_ack`]).
@@ -60,6 +64,7 @@ impl Control {
         match settings.congestion.congestion_control {
             CongestionControl::Reno => Control::Reno(Reno::new(settings)),
             CongestionControl::Cubic => Control::Cubic(Cubic::new(settings, ctx)),
+            CongestionControl::Dctcp => Control::Dctcp(Dctcp::new(settings, ctx.nxt)),
             CongestionControl::Bbr => Control::Bbr(Box::new(Bbr::new(settings, ctx.nxt.get()))),
             CongestionControl::Lia => Control::Coupled(Coupled::new(Form::Lia, settings, ctx)),
             CongestionControl::Olia => Control::Coupled(Coupled::new(Form::Olia, settings, ctx)),
@@ -74,6 +79,7 @@ impl Control {
             Control::Reno(reno) => reno.ssthresh(window),
             Control::Cubic(cubic) => cubic.ssthresh(window),
             Control::Coupled(coupled) => coupled.ssthresh(window, siblings),
+            Control::Dctcp(dctcp) => dctcp.ssthresh(window),
             Control::Bbr(bbr) => bbr.ssthresh(window),
         }
     }
@@ -91,6 +97,7 @@ impl Control {
             Control::Reno(reno) => reno.cong_avoid(window, acked),
             Control::Cubic(cubic) => cubic.cong_avoid(window, ctx, acked),
             Control::Coupled(coupled) => coupled.cong_avoid(window, siblings, acked),
+            Control::Dctcp(dctcp) => dctcp.reno.cong_avoid(window, acked),
             Control::Bbr(_) => {}
         }
     }
@@ -105,7 +112,7 @@ impl Control {
         rtt: Option<Duration>,
     ) {
         match self {
-            Control::Reno(_) | Control::Bbr(_) => {}
+            Control::Reno(_) | Control::Dctcp(_) | Control::Bbr(_) => {}
             Control::Cubic(cubic) => cubic.acked(window, ctx, count, rtt),
             Control::Coupled(coupled) => coupled.acked(ctx),
         }
@@ -117,6 +124,7 @@ impl Control {
             Control::Reno(reno) => reno.undo_cwnd(window),
             Control::Cubic(cubic) => cubic.undo_cwnd(window),
             Control::Coupled(coupled) => coupled.undo_cwnd(window),
+            Control::Dctcp(dctcp) => dctcp.undo_cwnd(window),
             Control::Bbr(bbr) => bbr.undo_cwnd(window),
         }
     }
@@ -149,7 +157,30 @@ impl Control {
     pub fn between_losses(&self) -> u64 {
         match self {
             Control::Coupled(coupled) => coupled.between_losses(),
-            Control::Reno(_) | Control::Cubic(_) | Control::Bbr(_) => 0,
+            _ => 0,
+        }
+    }
+
+    /// The peer takes no marks: what needs them does without (`dctcp_init`).
+    pub fn do_without_marks(&mut self) {
+        if let Control::Dctcp(dctcp) = self {
+            *self = Control::Reno(dctcp.reno.clone());
+        }
+    }
+
+    /// An acknowledgement came, before it is asked what was lost: all before `ctx.una` is acknowledged; of so many segments that
+    /// have been delivered so many were marked (`in_ack_event`).
+    pub fn tell_delivered(&mut self, ctx: &Context<'_>, delivered: [u32; 2]) {
+        if let Control::Dctcp(dctcp) = self {
+            dctcp.on_ack(ctx.una, ctx.nxt, delivered);
+        }
+    }
+
+    /// A recovery begins, or a timeout reduced the threshold, both after [`Control::ssthresh`] (`set_state`,
+    /// `CA_EVENT_LOSS`).
+    pub fn tell_loss(&mut self, window: &mut Window) {
+        if let Control::Dctcp(dctcp) = self {
+            dctcp.lose(window);
         }
     }
 

@@ -75,7 +75,7 @@ impl Offer {
                 .filter(|_| settings.segments.window_scaling),
             sack: syn.sack_permitted && settings.segments.sack,
             timestamps: syn.timestamps.is_some() && settings.segments.timestamps,
-            ecn: offers_ecn(syn) && settings.segments.ecn,
+            ecn: offers_ecn(syn) && asks_for_marks(settings),
         }
     }
 }
@@ -84,6 +84,11 @@ impl Offer {
 fn offers_ecn(syn: &Segment) -> bool {
     let asks = !syn.flags.ack();
     syn.flags.contains(Flags::ECE) && syn.flags.contains(Flags::CWR) == asks
+}
+
+/// `tcp_ecn_send_syn`
+fn asks_for_marks(settings: &Settings) -> bool {
+    settings.segments.ecn || settings.congestion.congestion_control.needs_marks()
 }
 
 /// What a handshake came to.
@@ -152,7 +157,7 @@ impl Handshake {
                 window_scale: self.settings.segments.window_scaling.then_some(0),
                 sack: self.settings.segments.sack,
                 timestamps: self.settings.segments.timestamps,
-                ecn: self.settings.segments.ecn
+                ecn: asks_for_marks(&self.settings)
                     && !(self.repeated && self.settings.segments.ecn_fallback),
             }
         } else {
@@ -168,6 +173,7 @@ impl Handshake {
             seq: local.iss,
             ack: receiver.next(),
             flags: Flags(flags),
+            ect: offers.ecn && self.settings.congestion.congestion_control.needs_marks(),
             window: receiver.syn_window(),
             mss: Some(local.mss() as u16),
             window_scale: offers.window_scale.map(|_| receiver.scale()),

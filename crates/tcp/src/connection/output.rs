@@ -33,8 +33,15 @@ impl Connection {
                 self.local.timestamps(stamp, header.echo)
             }),
             sack: header.sack,
+            ect: self.always_ect(),
             ..Segment::default()
         }
+    }
+
+    /// Every packet may be marked, not only data that are sent for the first time.
+    fn always_ect(&self) -> bool {
+        self.settings.congestion.congestion_control.needs_marks()
+            && self.sender.get().is_some_and(Sender::has_ecn)
     }
 
     /// Sends an acknowledgement (`tcp_send_ack`).
@@ -87,7 +94,7 @@ impl Connection {
             .sender
             .get_mut()
             .filter(|sender| new && sender.has_ecn());
-        let ect = told.is_some();
+        let ect = told.is_some() || plain.ect;
         let mut cwr = told.is_some_and(Sender::tell_reduction);
         let mut seq = transmit.range.start;
         loop {

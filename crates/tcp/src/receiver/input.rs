@@ -95,7 +95,7 @@ impl Receiver {
             self.window.reader_took(now, &self.rtt, end, 0);
         }
         if segment.len > 0 {
-            self.in_order(now, segment, &buffer, sending);
+            self.in_order(now, segment, &buffer, sending, &mut acks);
         }
         if packet.fin {
             self.finish();
@@ -184,13 +184,20 @@ impl Receiver {
     }
 
     /// Data in order (`tcp_event_data_recv`).
-    fn in_order(&mut self, now: Time, segment: &Segment, buffer: &Buffer, sending: &Sending) {
+    fn in_order(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        buffer: &Buffer,
+        sending: &Sending,
+        acks: &mut impl FnMut(Header),
+    ) {
         self.delay.pending.scheduled = true;
         self.measure(segment, buffer);
         self.rtt.on_data(now, self.next, self.window.offered);
         self.delay
             .on_data(now, self.window.offered, self.peer_mss, sending);
-        self.look_for_mark(segment);
+        self.look_for_mark(segment, acks);
         if segment.len >= 128 {
             let cost = if self.queues.is_tidy() {
                 buffer.cost_of_data()
@@ -209,7 +216,7 @@ impl Receiver {
 
     /// Data that wait for others before them (`tcp_data_queue_ofo`).
     fn out_of_order(&mut self, packet: Skb, segment: &Segment, acks: &mut impl FnMut(Header)) {
-        self.look_for_mark(segment);
+        self.look_for_mark(segment, acks);
         if !self.has_memory() && !self.prune(segment) {
             return;
         }

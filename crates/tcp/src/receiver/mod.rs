@@ -198,7 +198,8 @@ impl Receiver {
             self.window.do_not_scale();
         }
         self.sack = agreed.sack;
-        self.marks = agreed.ecn.then(Marks::default);
+        let each = self.settings.congestion.congestion_control.needs_marks();
+        self.marks = agreed.ecn.then(|| Marks::new(each.then_some(self.next)));
         self.timestamps = agreed.timestamps;
         self.sacks.tell_duplicates = agreed.sack && self.settings.segments.dsack;
         let options = if agreed.timestamps { TIMESTAMPS } else { 0 };
@@ -352,6 +353,10 @@ impl Receiver {
             self.window.offer(self.next, candidate)
         };
         self.delay.ack_sent();
+        self.header_with(window, sack)
+    }
+
+    fn header_with(&self, window: u16, sack: SackList) -> Header {
         Header {
             ack: self.next,
             window,

@@ -84,6 +84,13 @@ impl Taking<'_> {
         sender.peer.last_ack = sender.timing.moment.tick();
         let view = self.before.view;
         if view.prior_out == 0 {
+            // Not the end of the handshake: the control begins after it (tcp_init_transfer).
+            let begun = sender.flight.delivered() > 1 || self.outcome.any(AckOutcome::DATA);
+            if begun && sender.flight.settings.loss.ack_order == AckOrder::LossesFirst {
+                sender
+                    .window_mut()
+                    .tell_delivered(&self.before, self.outcome);
+            }
             machine::on_ack_of_nothing(sender, &view, &mut self.outcome);
             sender.acknowledge_persist();
             return true;
@@ -99,6 +106,9 @@ impl Taking<'_> {
             }
             AckOrder::LossesFirst => {
                 self.clean();
+                self.sender
+                    .window_mut()
+                    .tell_delivered(&self.before, self.outcome);
                 let delivered = self.sender.flight.delivered();
                 let resume = machine::on_ack_losses_first(
                     self.sender,

@@ -19,6 +19,8 @@ pub(super) struct Congestion {
     /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
     pub prior_ssthresh: u32,
     pub prr: Prr,
+    /// Segments of which marks were told (`delivered_ce`).
+    pub marked: u32,
     /// The next new data tell the peer that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     pub tells_reduction: bool,
     /// Bytes a second (`sk_pacing_rate`).
@@ -29,6 +31,11 @@ impl Congestion {
     /// A loss brings the threshold down.
     pub fn reduce(&mut self) {
         self.window.ssthresh = self.control.ssthresh(&self.window, &self.siblings);
+    }
+
+    /// The control hears of the loss that brought the threshold down.
+    pub fn tell_loss(&mut self) {
+        self.control.tell_loss(&mut self.window);
     }
 
     /// The window comes back, and the threshold, or the window alone. A window that was made of a threshold without bound
@@ -235,6 +242,7 @@ mod tests {
             usage: Usage::new(first, 0),
             prior_ssthresh: 0,
             prr: Prr::default(),
+            marked: 0,
             tells_reduction: false,
             pacing_rate: 0,
         }

@@ -127,6 +127,7 @@ impl Sender {
                 usage: Usage::new(first, tick),
                 prior_ssthresh: 0,
                 prr: Prr::default(),
+                marked: 0,
                 tells_reduction: false,
                 pacing_rate: u64::MAX,
             },
@@ -142,6 +143,9 @@ impl Sender {
         self.timing.moment.now = now;
         self.flight.established(peer.sack);
         self.ecn = peer.ecn;
+        if !peer.ecn {
+            self.congestion.control.do_without_marks();
+        }
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
         self.note_window(peer.window);

@@ -133,6 +133,17 @@ impl<'a> Steering<'a> {
         control.acked(window, &context, acked, rtt);
     }
 
+    /// The congestion control hears of what has been delivered, and what of it marked (`tcp_in_ack_event`).
+    pub(super) fn tell_delivered(&mut self, before: &Before, outcome: AckOutcome) {
+        let delivered = self.flight.delivered();
+        if outcome.any(AckOutcome::MARKED) {
+            self.congestion.marked += delivered - before.delivered;
+        }
+        let (context, marked) = (self.context(), self.congestion.marked);
+        let control = &mut self.congestion.control;
+        control.tell_delivered(&context, [delivered, marked]);
+    }
+
     /// The congestion control hears of data after silence: data left at `last_sent` before (`tcp_event_data_sent`).
     pub(super) fn tell_sent(&mut self, last_sent: Time) {
         let idle = self.flight.in_flight() == 0;
@@ -274,6 +285,7 @@ impl machine::Window for Steering<'_> {
             self.congestion.prior_ssthresh = self.congestion.threshold(false);
             self.congestion.begin_reduction();
         }
+        self.congestion.tell_loss();
     }
 
     fn end_reduction(&mut self) {
@@ -293,6 +305,7 @@ impl machine::Window for Steering<'_> {
             self.congestion.prior_ssthresh = self.congestion.threshold(reducing);
             self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
             self.congestion.reduce();
+            self.congestion.tell_loss();
         }
         self.congestion.window.cwnd = self.flight.in_flight() + 1;
         self.congestion.window.cwnd_cnt = 0;

@@ -49,8 +49,11 @@ impl Settings {
                     "recovery = prr-conservative needs ack_order = losses-first",
                 ),
                 (
-                    self.congestion.congestion_control != CongestionControl::Bbr,
-                    "congestion_control = bbr needs ack_order = losses-first",
+                    !matches!(
+                        self.congestion.congestion_control,
+                        CongestionControl::Bbr | CongestionControl::Dctcp
+                    ),
+                    "congestion_control = bbr, or dctcp, needs ack_order = losses-first",
                 ),
             ],
             AckOrder::LossesFirst => vec![

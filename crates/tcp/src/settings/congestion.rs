@@ -95,6 +95,8 @@ choices! {
         Balia = "balia",
         /// BBR, version 1, which paces (Cardwell and others, 2016; Linux since 4.9).
         Bbr = "bbr",
+        /// DCTCP, which takes marks for queues of data centres (RFC 8257; Linux since 3.18).
+        Dctcp = "dctcp",
     }
 }
 
@@ -108,11 +110,16 @@ impl CongestionControl {
         }
     }
 
+    /// It needs congestion marks: it asks for them, and all its packets may be marked (`TCP_CONG_NEEDS_ECN`).
+    pub(crate) fn needs_marks(self) -> bool {
+        self == CongestionControl::Dctcp
+    }
+
     /// It asks how the other subflows of its connection do.
     pub(crate) fn is_coupled(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr
+            CongestionControl::Lia | CongestionControl::Olia | CongestionControl::Balia
         )
     }
 }

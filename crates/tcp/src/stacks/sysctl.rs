@@ -260,8 +260,16 @@ impl Special {
                          the model has it everywhere"
                     ));
                 }
-                if chosen == CongestionControl::Bbr && release < (4, 9) {
-                    return Err("reno or cubic: bbr came with Linux 4.9".to_owned());
+                let since = match chosen {
+                    CongestionControl::Bbr => (4, 9),
+                    CongestionControl::Dctcp => (3, 18),
+                    _ => FIRST,
+                };
+                if release < since {
+                    let (major, minor) = since;
+                    return Err(format!(
+                        "reno or cubic: {value} came with Linux {major}.{minor}"
+                    ));
                 }
                 settings.congestion.congestion_control = chosen;
             }

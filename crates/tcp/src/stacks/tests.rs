@@ -193,7 +193,8 @@ fn what_has_no_effect_is_named_and_what_is_unknown_refused() {
     assert!(error("linux-6.1", "tcp_sack", "0").contains("did you mean net.ipv4.tcp_sack"));
     assert!(why("linux-6.1", "net.core.rmem_max", "4194304").contains("do not ask"));
     assert!(error("linux-3.10", "net.ipv4.tcp_congestion_control", "bbr").contains("Linux 4.9"));
-    assert!(error("linux-6.1", "net.ipv4.tcp_congestion_control", "dctcp").contains("reno, cubic"));
+    assert!(error("linux-3.10", "net.ipv4.tcp_congestion_control", "dctcp").contains("Linux 3.18"));
+    assert!(error("linux-6.1", "net.ipv4.tcp_congestion_control", "vegas").contains("reno, cubic"));
     assert!(error("linux-6.1", "net.ipv4.tcp_sack", "yes").contains("whole number"));
     assert!(error("linux-3.10", "net.ipv4.tcp_thin_dupack", "1").contains("must be 0"));
 }

@@ -78,3 +78,45 @@ fn a_syn_that_is_sent_again_asks_no_more_since_4_1() {
         assert_eq!(with(&lab, false, Flags::ECE), 0);
     }
 }
+
+#[test]
+fn with_dctcp_the_window_shrinks_by_what_was_marked_and_every_packet_can_be() {
+    let run = |marked| {
+        let mut plan = page("linux-6.12", 3_000_000, 20.0);
+        let with = settings("linux-6.12", &[("congestion_control", "dctcp")]);
+        (plan.client, plan.server) = (with.clone(), with);
+        plan.paths[0][1].ecn_mark = marked;
+        let mut lab = Lab::open(plan);
+        lab.run(120_000.0);
+        lab
+    };
+    let (some, all) = (run(0.01), run(1.0));
+    for lab in [&some, &all] {
+        for end in [lab.client, lab.server] {
+            let mut sent = lab.sent(end).map(|(_, one)| one.segment());
+            assert!(sent
+                .by_ref()
+                .take_while(|one| !one.flags.fin())
+                .all(|one| one.ect));
+        }
+        assert!(with(lab, true, Flags::ECE) > 0);
+    }
+    let last = |lab: &Lab| lab.sent(lab.server).last().map(|(at, _)| at).expect("data");
+    assert!(last(&some) < last(&all), "each mark costs a part alone");
+}
+
+#[test]
+fn without_a_peer_that_takes_marks_dctcp_is_reno() {
+    let fetch = |control| {
+        let mut plan = page("linux-6.12", 300_000, 20.0);
+        plan.server = settings("linux-6.12", &[("congestion_control", control)]);
+        let mut lab: Lab = Lab::open(plan);
+        lab.run(60_000.0);
+        let sent = lab.sent(lab.server);
+        sent.map(|(at, one)| (at, *one.segment()))
+            .collect::<Vec<_>>()
+    };
+    let (dctcp, reno) = (fetch("dctcp"), fetch("reno"));
+    assert!(dctcp.iter().all(|(_, one)| !one.ect));
+    assert_eq!(dctcp, reno);
+}

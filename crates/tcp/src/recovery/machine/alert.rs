@@ -34,9 +34,7 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
     if actor.board().counts().out == 0 {
         actor.board_mut().set_duplicates(0);
     }
-    if outcome.any(AckOutcome::MARKED) {
-        actor.window_mut().meet_mark(false);
-    }
+    forget_window_if_marked(actor, *outcome);
     if meets_reneging(actor, outcome) {
         return Resume::Nothing;
     }
@@ -110,6 +108,7 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
     let begins = reason_to_recover(actor).is_some();
     if begins {
         enter_recovery(actor);
+        forget_window_if_marked(actor, *outcome);
     }
     begins
 }
@@ -132,6 +131,7 @@ fn consider_recovery<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckO
         return false;
     };
     enter_recovery(actor);
+    forget_window_if_marked(actor, *outcome);
     actor.episode_mut().causes.began_by = by;
     true
 }
@@ -205,6 +205,13 @@ pub(super) fn keep_open<A: Actor>(actor: &mut A) {
         let episode = actor.episode_mut();
         episode.state = state;
         episode.point = nxt;
+    }
+}
+
+/// The window from before a reduction must not come back where a mark was told of.
+fn forget_window_if_marked<A: Actor>(actor: &mut A, outcome: AckOutcome) {
+    if outcome.any(AckOutcome::MARKED) {
+        actor.window_mut().meet_mark(false);
     }
 }
 
