@@ -6,7 +6,7 @@ use rexmit_wire::Flags;
 use super::{Connection, Sent};
 use crate::receiver::Header;
 use crate::segment::Segment;
-use crate::sender::{Sender, Transmit};
+use crate::sender::Transmit;
 
 impl Connection {
     /// Sends the SYN or the SYN-ACK.
@@ -33,15 +33,9 @@ impl Connection {
                 self.local.timestamps(stamp, header.echo)
             }),
             sack: header.sack,
-            ect: self.always_ect(),
+            ect: header.ect,
             ..Segment::default()
         }
-    }
-
-    /// Every packet may be marked, not only data that are sent for the first time.
-    fn always_ect(&self) -> bool {
-        self.settings.congestion.congestion_control.needs_marks()
-            && self.sender.get().is_some_and(Sender::has_ecn)
     }
 
     /// Sends an acknowledgement (`tcp_send_ack`).
@@ -88,14 +82,7 @@ impl Connection {
             .sender
             .get()
             .map_or(left, |sender| sender.flight().mss());
-        // Of data sent for the first time (tcp_ecn_send).
-        let new = left > 0 && transmit.mechanism.is_none();
-        let told = self
-            .sender
-            .get_mut()
-            .filter(|sender| new && sender.has_ecn());
-        let ect = told.is_some() || plain.ect;
-        let mut cwr = told.is_some_and(Sender::tell_reduction);
+        let mut cwr = transmit.cwr;
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);
@@ -116,7 +103,7 @@ impl Connection {
                     seq,
                     len,
                     flags: Flags(flags),
-                    ect,
+                    ect: transmit.ect || plain.ect,
                     pages: self.pages.count(seq, len),
                     buffer: transmit.buffer.filter(|_| transmit.range.len() <= mss),
                     ..plain

@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::{Flags, SeqRange};
 
+use super::ecn::look_for_mark;
 use super::memory::Buffer;
 use super::reassembly::{Placed, Skb};
 use super::{Header, Received, Receiver, Sending, COMMON_MSS, HEADER, LEAST_MSS, TIMESTAMPS};
@@ -21,7 +22,13 @@ impl Receiver {
         sending: &Sending,
         mut acks: impl FnMut(Header),
     ) -> Received {
-        self.accept_reduction(segment);
+        let reduced = self
+            .ecn
+            .as_mut()
+            .is_some_and(|echo| echo.accept_reduction(segment));
+        // The window may be small by now: since 4.19 the acknowledgement does not wait.
+        self.delay.pending.now |=
+            reduced && self.settings.receiver.delayed_ack != DelayedAck::Linux3;
         let range = SeqRange {
             start: segment.seq,
             end: segment.end(),
@@ -197,7 +204,7 @@ impl Receiver {
         self.rtt.on_data(now, self.next, self.window.offered);
         self.delay
             .on_data(now, self.window.offered, self.peer_mss, sending);
-        self.look_for_mark(segment, acks);
+        look_for_mark(self, segment, acks);
         if segment.len >= 128 {
             let cost = if self.queues.is_tidy() {
                 buffer.cost_of_data()
@@ -216,7 +223,7 @@ impl Receiver {
 
     /// Data that wait for others before them (`tcp_data_queue_ofo`).
     fn out_of_order(&mut self, packet: Skb, segment: &Segment, acks: &mut impl FnMut(Header)) {
-        self.look_for_mark(segment, acks);
+        look_for_mark(self, segment, acks);
         if !self.has_memory() && !self.prune(segment) {
             return;
         }

@@ -11,8 +11,8 @@
 mod acknowledge;
 mod collapse;
 mod delay;
+mod ecn;
 mod input;
-mod marks;
 mod memory;
 mod read;
 mod reassembly;
@@ -31,7 +31,7 @@ use crate::segment::{SackList, Segment, Timestamps};
 use crate::settings::{DelayedAck, Estimator, Settings, WindowShare};
 
 use delay::{Delay, MOST_QUICK};
-use marks::Marks;
+use ecn::EcnEcho;
 use reassembly::Queues;
 use rtt::{Rtt, Unit};
 use sack::Sacks;
@@ -74,6 +74,8 @@ pub struct Header {
     pub sack: SackList,
     /// A mark is told (ECE).
     pub ece: bool,
+    /// The segment may be marked, whatever it carries (ECT).
+    pub ect: bool,
 }
 
 /// What a segment brought.
@@ -120,7 +122,7 @@ pub struct Receiver {
     sacks: Sacks,
     window: ReceiveWindow,
     delay: Delay,
-    marks: Option<Marks>,
+    ecn: Option<EcnEcho>,
     rtt: Rtt,
     subflow: Option<subflow::SubflowSide>,
     /// The reader found nothing and waits for data (`tp->ucopy`).
@@ -163,7 +165,7 @@ impl Receiver {
             sacks: Sacks::default(),
             window: ReceiveWindow::new(settings, mss, quantum, clamp, scaling),
             delay: Delay::new(settings, clock),
-            marks: None,
+            ecn: None,
             rtt: Rtt::new(unit, clock),
             subflow: None,
             reader_waits: false,
@@ -199,7 +201,7 @@ impl Receiver {
         }
         self.sack = agreed.sack;
         let each = self.settings.congestion.congestion_control.needs_marks();
-        self.marks = agreed.ecn.then(|| Marks::new(each.then_some(self.next)));
+        self.ecn = agreed.ecn.then(|| EcnEcho::new(each.then_some(self.next)));
         self.timestamps = agreed.timestamps;
         self.sacks.tell_duplicates = agreed.sack && self.settings.segments.dsack;
         let options = if agreed.timestamps { TIMESTAMPS } else { 0 };
@@ -353,16 +355,13 @@ impl Receiver {
             self.window.offer(self.next, candidate)
         };
         self.delay.ack_sent();
-        self.header_with(window, sack)
-    }
-
-    fn header_with(&self, window: u16, sack: SackList) -> Header {
         Header {
             ack: self.next,
             window,
             echo: self.echo,
             sack,
-            ece: self.marks.is_some_and(|marks| marks.demands),
+            ece: self.ecn.is_some_and(|echo| echo.demands),
+            ect: self.ecn.is_some_and(|echo| echo.is_of_each()),
         }
     }
 

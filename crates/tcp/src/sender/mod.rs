@@ -162,17 +162,6 @@ impl Sender {
         self.window_mut().begin(peer.handshake_timeouts);
     }
 
-    /// Both ends take congestion marks.
-    #[must_use]
-    pub(crate) fn has_ecn(&self) -> bool {
-        self.ecn
-    }
-
-    /// Whether new data that leave now tell the peer that the window was reduced (CWR, RFC 3168 §6.1.2).
-    pub(crate) fn tell_reduction(&mut self) -> bool {
-        std::mem::take(&mut self.congestion.tells_reduction)
-    }
-
     /// The socket has no owner any more (`SOCK_DEAD`): it is given up sooner.
     pub fn orphan(&mut self) {
         self.orphan = true;

@@ -55,6 +55,8 @@ impl Sender {
                 psh: false,
                 mechanism: None,
                 probe: false,
+                ect: false,
+                cwr: false,
                 in_host_bytes: 0,
                 buffer: None,
             }),

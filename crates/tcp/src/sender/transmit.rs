@@ -64,12 +64,16 @@ impl Sender {
         segment.marks.clear(Marks::SAMPLED | Marks::ALONE);
         self.congestion
             .depart(segment, &self.flight, &mut self.timing);
+        let ect = self.ecn && len > 0 && mechanism.is_none();
+        let cwr = ect && std::mem::take(&mut self.congestion.tells_reduction);
         self.output.packets.push_back(Transmit {
             range: SeqRange::new(segment.seq, len),
             fin: segment.marks.any(Marks::FIN),
             psh: segment.marks.any(Marks::PUSH),
             mechanism,
             probe,
+            ect,
+            cwr,
             in_host_bytes,
             buffer: self.flight.memory.find(segment.seq),
         });

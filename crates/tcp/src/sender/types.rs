@@ -50,6 +50,10 @@ pub struct Transmit {
     pub mechanism: Option<Mechanism>,
     /// A tail loss probe, of new data perhaps.
     pub probe: bool,
+    /// Data that may be marked: they are sent for the first time, and both ends take marks (`tcp_ecn_send`).
+    pub ect: bool,
+    /// It tells the peer that the window was reduced (CWR, RFC 3168 §6.1.2).
+    pub cwr: bool,
     /// What the packet counts against the limit of bytes in the host, to be given back by
     /// [`Sender::left_host`](super::Sender::left_host); zero for packets that do not count.
     pub in_host_bytes: u32,
