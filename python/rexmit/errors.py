@@ -150,7 +150,8 @@ def choice(word: str, there: Iterable[str], label: str, also: Iterable[str] = ()
     `did you mean tables? LABEL: tables, times`. `also` has what may be meant, too."""
     listed = list(there)
     near = closest(word, [*listed, *also])
-    guess = f"did you mean {near}? " if near else ""
+    shown = repr(near) if near and " " in near else near
+    guess = f"did you mean {shown}? " if near else ""
     return f"{guess}{label}: {', '.join(listed) or 'none'}"
 
 

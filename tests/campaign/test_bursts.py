@@ -232,7 +232,7 @@ def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None
     assert "rexmit kernel build 6.12 --patch FILE" in str(caught.value.hint)
     with pytest.raises(UserError, match="and the model knows no such patch") as caught:
         suited(scenario, model(scenario))
-    assert str(caught.value.hint) == f"{near} It knows: mptcp-reinject-on-tlp, tcp-record-waits"
+    assert str(caught.value.hint) == f"d{near[1:]} it knows: mptcp-reinject-on-tlp, tcp-record-waits"
 
 
 def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Path) -> None:
