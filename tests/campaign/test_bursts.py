@@ -225,14 +225,15 @@ def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None
     data = with_patch(config=["new"])
     data["configs"]["new"]["patch"] = "mptcp-reinject-on-tpl"
     scenario = from_plain(data)
-    near = "Did you mean mptcp-reinject-on-tlp?"
+    near = "id you mean mptcp-reinject-on-tlp?"
     with pytest.raises(UserError, match=r"and 6\.12\.0 does not have it") as caught:
         suited(scenario, kernel(lab))
-    assert str(caught.value.hint).startswith(near)
+    assert str(caught.value.hint).startswith(f"D{near}")
     assert "rexmit kernel build 6.12 --patch FILE" in str(caught.value.hint)
     with pytest.raises(UserError, match="and the model knows no such patch") as caught:
         suited(scenario, model(scenario))
-    assert str(caught.value.hint) == f"d{near[1:]} it knows: mptcp-reinject-on-tlp, tcp-record-waits"
+    known = "mptcp-reinject-on-tlp, tcp-record-waits"
+    assert str(caught.value.hint) == f"d{near} it knows: {known}"
 
 
 def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Path) -> None:
