@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257): the window shrinks by as much of it as was marked (`net/ipv4/tcp_dctcp.c`).
 
-use rexmit_wire::SeqNum;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use super::{Reno, Window};
 use crate::settings::Settings;
@@ -20,8 +20,10 @@ pub struct Dctcp {
     share: u32,
     /// The end of the window of data that is counted (`next_seq`).
     end: SeqNum,
-    /// What had been delivered when it began, and what of it marked.
-    delivered: [u32; 2],
+    /// Segments that had been delivered when it began (`old_delivered`).
+    delivered: u32,
+    /// Segments that were marked since.
+    marked: u32,
     /// The window before it shrank last (`loss_cwnd`).
     before: u32,
 }
@@ -32,7 +34,8 @@ impl Dctcp {
             reno: Reno::new(settings),
             share: ALL,
             end: first,
-            delivered: [0; 2],
+            delivered: 0,
+            marked: 0,
             before: 0,
         }
     }
@@ -50,20 +53,21 @@ impl Dctcp {
         window.ssthresh = (window.cwnd / 2).max(2);
     }
 
-    /// All before `una` is acknowledged, and `nxt` is the first byte not sent. So many segments have been delivered, and so many
-    /// of them marked (`dctcp_update_alpha`).
-    pub(super) fn on_ack(&mut self, una: SeqNum, nxt: SeqNum, delivered: [u32; 2]) {
-        if una.is_before(self.end) {
+    /// What is sent and not acknowledged is `out`. So many segments have been `delivered`, and an acknowledgement told of so many
+    /// that were `marked` (`dctcp_update_alpha`).
+    pub(super) fn on_ack(&mut self, out: SeqRange, delivered: u32, marked: u32) {
+        self.marked += marked;
+        if out.start.is_before(self.end) {
             return;
         }
-        let [all, marked] = [0, 1].map(|n| delivered[n].wrapping_sub(self.delivered[n]));
+        let all = delivered.wrapping_sub(self.delivered);
         let fades = match self.share >> GAIN_BITS {
             0 => self.share,
             fades => fades,
         };
-        let adds = (u64::from(marked) << (ALL_BITS - GAIN_BITS)) / u64::from(all.max(1));
+        let adds = (u64::from(self.marked) << (ALL_BITS - GAIN_BITS)) / u64::from(all.max(1));
         self.share = ALL.min(self.share - fades + adds.min(u64::from(ALL)) as u32);
-        (self.end, self.delivered) = (nxt, delivered);
+        (self.end, self.delivered, self.marked) = (out.end, delivered, 0);
     }
 
     /// `dctcp_cwnd_undo`
@@ -78,11 +82,9 @@ mod tests {
 
     fn after(marked: impl Fn(u32) -> u32) -> u32 {
         let mut dctcp = Dctcp::new(&Settings::default(), SeqNum::new(0));
-        let (mut una, mut delivered) = (SeqNum::new(0), [0; 2]);
         for round in 0..100 {
-            delivered = [delivered[0] + 10, delivered[1] + marked(round)];
-            una += 10;
-            dctcp.on_ack(una, una + 10, delivered);
+            let out = SeqRange::new(SeqNum::new(10 * (round + 1)), 10);
+            dctcp.on_ack(out, 10 * (round + 1), marked(round));
         }
         dctcp.ssthresh(&Window::new(100))
     }

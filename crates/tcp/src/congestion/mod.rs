@@ -1,7 +1,7 @@
 //! Congestion control: how the window grows, and what is left of it after a loss.
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqNum;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use crate::clock::Clock;
 use crate::settings::{CongestionControl, Settings};
@@ -168,11 +168,11 @@ impl Control {
         }
     }
 
-    /// An acknowledgement came, before it is asked what was lost: all before `ctx.una` is acknowledged; of so many segments that
-    /// have been delivered so many were marked (`in_ack_event`).
-    pub fn tell_delivered(&mut self, ctx: &Context<'_>, delivered: [u32; 2]) {
+    /// An acknowledgement came, before it is asked what was lost: `out` is sent and not acknowledged, so many segments have been
+    /// `delivered`, and it told of so many that were `marked` (`in_ack_event`).
+    pub fn tell_delivered(&mut self, out: SeqRange, delivered: u32, marked: u32) {
         if let Control::Dctcp(dctcp) = self {
-            dctcp.on_ack(ctx.una, ctx.nxt, delivered);
+            dctcp.on_ack(out, delivered, marked);
         }
     }
 

@@ -82,14 +82,13 @@ impl Connection {
             .sender
             .get()
             .map_or(left, |sender| sender.flight().mss());
-        let mut cwr = transmit.cwr;
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);
             left -= len;
             let last = left == 0;
             let mut flags = plain.flags.0;
-            if std::mem::take(&mut cwr) {
+            if transmit.cwr && seq == transmit.range.start {
                 flags |= Flags::CWR.0;
             }
             if transmit.psh && last {

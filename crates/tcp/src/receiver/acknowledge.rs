@@ -62,7 +62,7 @@ impl Receiver {
         if let Some(srtt) = sending.srtt {
             rtt = rtt.min(srtt.as_nanos().max(0) as u64 * 8 / 1000);
         }
-        Some(self.delay.sack_now(now, self.next, rtt))
+        Some(self.delay.sack_now(now, self.next, rtt, &self.settings))
     }
 
     /// RFC 5681 §4.2: at least every second full-sized segment, and at once while data are missing.

@@ -53,19 +53,10 @@ pub(crate) struct Delay {
     kernel: KernelTimer,
 
     // SACK compression
-    compression: Compression,
     compressed: u32,
     duplicates: u8,
     duplicates_of: SeqNum,
     kick: Option<Time>,
-}
-
-/// The settings of SACK compression.
-#[derive(Clone, Copy, Debug)]
-struct Compression {
-    delay: Duration,
-    slack: Duration,
-    most: u32,
 }
 
 impl Delay {
@@ -91,11 +82,6 @@ impl Delay {
             last_data: 0,
             timeout: 0,
             kernel: KernelTimer::default(),
-            compression: Compression {
-                delay: settings.receiver.sack_compression_delay,
-                slack: settings.receiver.sack_compression_slack,
-                most: settings.receiver.sack_compression_most,
-            },
             compressed: 0,
             duplicates: 0,
             duplicates_of: SeqNum::default(),
@@ -242,8 +228,9 @@ impl Delay {
 
     /// Data came out of order: whether its SACK leaves at once, or waits for more (`__tcp_ack_snd_check`). `rtt` is
     /// the round-trip time, in microseconds, eightfold.
-    pub fn sack_now(&mut self, now: Time, next: SeqNum, rtt8_us: u64) -> bool {
-        if self.compressed >= self.compression.most {
+    pub fn sack_now(&mut self, now: Time, next: SeqNum, rtt8_us: u64, settings: &Settings) -> bool {
+        let rules = &settings.receiver;
+        if self.compressed >= rules.sack_compression_most {
             return true;
         }
         self.kernel.fire(now);
@@ -259,9 +246,9 @@ impl Delay {
         if self.kick.is_none() {
             // A twentieth of the round trip, of which rtt8_us is the eightfold in microseconds.
             let part = i64::try_from(rtt8_us * (1000 >> 3) / 20).unwrap_or(i64::MAX);
-            let delay = self.compression.delay.min(Duration::from_nanos(part));
+            let delay = rules.sack_compression_delay.min(Duration::from_nanos(part));
             // A high-resolution timer with slack, alone on its host, fires at the end of the slack.
-            self.kick = Some(now + delay + self.compression.slack);
+            self.kick = Some(now + delay + rules.sack_compression_slack);
         }
         false
     }

@@ -17,24 +17,23 @@ pub(super) struct EcnEcho {
     pub demands: bool,
     /// A packet came that could be marked (`TCP_ECN_SEEN`).
     seen: bool,
-    /// With DCTCP each segment tells whether the last packet was marked: whether it was (`ce_state`), and the next number after
-    /// it (`prior_rcv_nxt`).
-    last: Option<(bool, SeqNum)>,
+    /// With DCTCP each segment tells whether the last packet was marked, and every packet may be, not data alone.
+    pub of_each: bool,
+    /// Whether the last was (`ce_state`), and the next number after it (`prior_rcv_nxt`).
+    last_marked: bool,
+    after_last: SeqNum,
 }
 
 impl EcnEcho {
-    /// None so far. With DCTCP the data begin at `each_from`.
-    pub fn new(each_from: Option<SeqNum>) -> Self {
+    /// None so far; the data begin at `first`.
+    pub fn new(of_each: bool, first: SeqNum) -> Self {
         EcnEcho {
             demands: false,
             seen: false,
-            last: each_from.map(|first| (false, first)),
+            of_each,
+            last_marked: false,
+            after_last: first,
         }
-    }
-
-    /// Every packet may be marked, not data alone.
-    pub fn is_of_each(&self) -> bool {
-        self.last.is_some()
     }
 
     /// The peer reduced its window (`tcp_ecn_accept_cwr`).
@@ -47,8 +46,8 @@ impl EcnEcho {
     /// Data came, marked or not, after which `next` is the next number. Whether quick acknowledgements begin, as they were marked
     /// or sent again: these cannot be marked, and tell of a loss (`__tcp_ecn_check_ce`).
     fn see(&mut self, segment: &Segment, next: SeqNum) -> bool {
-        if let Some(last) = self.last.as_mut().filter(|_| segment.ect) {
-            *last = (segment.ce, next);
+        if self.of_each && segment.ect {
+            (self.last_marked, self.after_last) = (segment.ce, next);
             self.demands = segment.ce;
         }
         let seen = self.seen;
@@ -71,13 +70,11 @@ pub(super) fn look_for_mark(
     let Some(mut echo) = receiver.ecn else {
         return;
     };
-    if let Some((before, next)) = echo.last.filter(|_| segment.ect) {
-        if before != segment.ce {
-            if receiver.delay.pending.timer {
-                acks(header_of(receiver, next, before));
-            }
-            receiver.delay.pending.now = true;
+    if echo.of_each && segment.ect && echo.last_marked != segment.ce {
+        if receiver.delay.pending.timer {
+            acks(header_of(receiver, echo.after_last, echo.last_marked));
         }
+        receiver.delay.pending.now = true;
     }
     if echo.see(segment, receiver.next) {
         let most = match receiver.settings.receiver.delayed_ack {

@@ -201,7 +201,7 @@ impl Receiver {
         }
         self.sack = agreed.sack;
         let each = self.settings.congestion.congestion_control.needs_marks();
-        self.ecn = agreed.ecn.then(|| EcnEcho::new(each.then_some(self.next)));
+        self.ecn = agreed.ecn.then(|| EcnEcho::new(each, self.next));
         self.timestamps = agreed.timestamps;
         self.sacks.tell_duplicates = agreed.sack && self.settings.segments.dsack;
         let options = if agreed.timestamps { TIMESTAMPS } else { 0 };
@@ -361,7 +361,7 @@ impl Receiver {
             echo: self.echo,
             sack,
             ece: self.ecn.is_some_and(|echo| echo.demands),
-            ect: self.ecn.is_some_and(|echo| echo.is_of_each()),
+            ect: self.ecn.is_some_and(|echo| echo.of_each),
         }
     }
 

@@ -86,7 +86,7 @@ impl Taking<'_> {
         if view.prior_out == 0 {
             // Not the end of the handshake: the control begins after it (tcp_init_transfer).
             let begun = sender.flight.delivered() > 1 || self.outcome.any(AckOutcome::DATA);
-            if begun && sender.flight.settings.loss.ack_order == AckOrder::LossesFirst {
+            if begun {
                 sender
                     .window_mut()
                     .tell_delivered(&self.before, self.outcome);

@@ -19,8 +19,6 @@ pub(super) struct Congestion {
     /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
     pub prior_ssthresh: u32,
     pub prr: Prr,
-    /// Segments of which marks were told (`delivered_ce`).
-    pub marked: u32,
     /// The next new data tell the peer that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     pub tells_reduction: bool,
     /// Bytes a second (`sk_pacing_rate`).
@@ -242,7 +240,6 @@ mod tests {
             usage: Usage::new(first, 0),
             prior_ssthresh: 0,
             prr: Prr::default(),
-            marked: 0,
             tells_reduction: false,
             pacing_rate: 0,
         }

@@ -127,7 +127,6 @@ impl Sender {
                 usage: Usage::new(first, tick),
                 prior_ssthresh: 0,
                 prr: Prr::default(),
-                marked: 0,
                 tells_reduction: false,
                 pacing_rate: u64::MAX,
             },

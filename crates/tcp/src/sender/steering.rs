@@ -136,12 +136,10 @@ impl<'a> Steering<'a> {
     /// The congestion control hears of what has been delivered, and what of it marked (`tcp_in_ack_event`).
     pub(super) fn tell_delivered(&mut self, before: &Before, outcome: AckOutcome) {
         let delivered = self.flight.delivered();
-        if outcome.any(AckOutcome::MARKED) {
-            self.congestion.marked += delivered - before.delivered;
-        }
-        let (context, marked) = (self.context(), self.congestion.marked);
+        let newly = delivered - before.delivered;
+        let marked = newly * u32::from(outcome.any(AckOutcome::MARKED));
         let control = &mut self.congestion.control;
-        control.tell_delivered(&context, [delivered, marked]);
+        control.tell_delivered(self.flight.range(), delivered, marked);
     }
 
     /// The congestion control hears of data after silence: data left at `last_sent` before (`tcp_event_data_sent`).

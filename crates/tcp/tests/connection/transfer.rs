@@ -89,7 +89,7 @@ fn a_request_is_acknowledged_at_once_and_the_answer_makes_the_session_interactiv
 #[test]
 fn a_connection_at_rest_is_small() {
     let (connection, sender) = (size_of::<Connection>(), size_of::<Sender>());
-    assert!(connection + sender < 1930, "{connection} + {sender}");
+    assert!(connection + sender < 1900, "{connection} + {sender}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! BBR, version 1, as Linux has it since 4.9 (`tcp_bbr.c`; Cardwell and others, 2016).
 //!
-//! The path is known by two numbers, its bandwidth ([`WindowedMax`], the largest sample of ten round trips) and its shortest round trip
-//! (of ten seconds). Segments leave at a gain times the bandwidth ([`Pacing`]), and what is in flight is bounded by a gain times
+//! The path is known by two numbers, its bandwidth ([`WindowedMax`], the largest sample of ten round trips) and its shortest
+//! round trip (of ten seconds). Segments leave at a gain times the bandwidth ([`Pacing`]), and what is in flight is bounded by a gain times
 //! the product of both. Losses do not make the window smaller for longer than they are repaired.
 //!
 //! Where the cycle of gains begins is drawn at random. The kernel draws it from its own randomness, this from the number with
