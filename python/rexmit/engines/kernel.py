@@ -168,7 +168,7 @@ class KernelEngine:
         patched, model = argument("kernel", f"{series}+{name}"), argument("engine", "model")
         remedy = f"{build} {name}, then {patched}; or {model}"
         if name not in recipe.optional_patches(series):
-            remedy = f"{recipe.optional_hint(name, series)} One of your own: {build} FILE"
+            remedy = f"{recipe.optional_hint(name, series)}; one of your own: {build} FILE"
         return Lack(f"{self.slug} does not have it", remedy)
 
     def without_mptcp(self, config: str = "") -> Lack | None:  # noqa: ARG002 - a kernel is one

@@ -16,7 +16,7 @@ from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
-from rexmit.errors import argument, choice, closest
+from rexmit.errors import argument, choice
 from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
@@ -111,9 +111,8 @@ class ModelEngine:
         try:
             stacks.stack(stack.name, stack.changes, {_CONTROL: name})
         except ValueError as error:
-            near = closest(name, list(CONTROLS))
-            kernel = f"run it with {argument('engine', 'kernel')}, or write {' or '.join(CONTROLS)}"
-            remedy = f"did you mean {near}?" if near else kernel
+            kernel = f"or run it with {argument('engine', 'kernel')}"
+            remedy = f"{choice(name, CONTROLS, 'it has')}; {kernel}"
             return Lack(f"{stack.name}: {str(error).removeprefix(f'{_CONTROL} = ')}", remedy)
         return None
 

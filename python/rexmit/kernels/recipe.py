@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import FaultySourceError, UserError, argument, closest
+from rexmit.errors import FaultySourceError, UserError, argument, choice
 
 DATA: Final = Path(__file__).parent / "data"
 """Holds `fragment.config`, `patches/SERIES/` and `patches/others/`."""
@@ -196,10 +196,7 @@ def optional_patch(word: str, series: str) -> Patch:
 
 def optional_hint(word: str, series: str) -> str:
     """What to say to somebody who asked for the optional patch `word`, which there is not."""
-    known = optional_patches(series)
-    hint = f"Optional patches for {series}: {', '.join(known) or 'none'}."
-    near = closest(word, list(known))
-    return f"Did you mean {near}? {hint}" if near else hint
+    return choice(word, optional_patches(series), f"optional patches for {series}")
 
 
 def patches_called(word: str) -> list[Patch]:

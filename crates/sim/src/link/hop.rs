@@ -26,6 +26,8 @@ pub struct Frame {
 #[derive(Debug)]
 pub struct Hop<P> {
     link: Link,
+    /// Nothing waits before it, and nothing is marked on it.
+    plain: bool,
     /// Of a link that needs one. Others are netem: what waits there is known by its times alone.
     queue: Option<Box<Queue<P>>>,
 }
@@ -58,6 +60,7 @@ impl<P: Clone> Hop<P> {
             })
         });
         Self {
+            plain: queue.is_none() && settings.ecn_mark == 0.0,
             link: Link::new(settings, || streams.stream("link", number)),
             queue,
         }
@@ -72,7 +75,7 @@ impl<P: Clone> Hop<P> {
     /// Whether nothing waits before the link, and nothing is marked on it.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.queue.is_none() && self.link.settings.ecn_mark == 0.0
+        self.plain
     }
 
     /// Whether packets leave in the order in which they enter, and it is known when as they do.

@@ -72,7 +72,10 @@ pub(super) fn look_for_mark(
     };
     if echo.of_each && segment.ect && echo.last_marked != segment.ce {
         if receiver.delay.pending.timer {
-            acks(header_of(receiver, echo.after_last, echo.last_marked));
+            // Less than came: the acknowledgement of the rest is still due (`__tcp_send_ack`, `tcp_event_ack_sent`).
+            let candidate = receiver.candidate_window();
+            let window = receiver.window.offer(receiver.next, candidate);
+            acks(receiver.header_of(echo.after_last, window, echo.last_marked));
         }
         receiver.delay.pending.now = true;
     }
@@ -85,23 +88,4 @@ pub(super) fn look_for_mark(
         receiver.delay.enter_quick(most, window, mss);
     }
     receiver.ecn = Some(echo);
-}
-
-/// What acknowledges all before `next`, less than came. The acknowledgement of the rest is still due (`__tcp_send_ack`,
-/// `tcp_event_ack_sent`).
-fn header_of(receiver: &mut Receiver, next: SeqNum, ece: bool) -> Header {
-    let most = receiver.most_sacks();
-    let candidate = receiver.candidate_window();
-    Header {
-        ack: next,
-        window: receiver.window.offer(receiver.next, candidate),
-        echo: receiver.echo,
-        sack: if receiver.sack {
-            receiver.sacks.tell(most)
-        } else {
-            Default::default()
-        },
-        ece,
-        ect: true,
-    }
 }

@@ -337,12 +337,6 @@ impl Receiver {
     /// The acknowledgement part of a segment that leaves now: it is taken as sent (`tcp_select_window`,
     /// `tcp_established_options`, `tcp_event_ack_sent`).
     pub fn header(&mut self) -> Header {
-        let most = self.most_sacks();
-        let sack = if self.sack {
-            self.sacks.tell(most)
-        } else {
-            SackList::default()
-        };
         let window = if self.subflow.is_some() {
             // The connection says, when it lays the packet out.
             self.window.acknowledge(self.next);
@@ -355,12 +349,23 @@ impl Receiver {
             self.window.offer(self.next, candidate)
         };
         self.delay.ack_sent();
+        self.header_of(self.next, window, self.ecn.is_some_and(|echo| echo.demands))
+    }
+
+    /// What acknowledges all before `next`. Nothing is taken as sent.
+    fn header_of(&mut self, next: SeqNum, window: u16, ece: bool) -> Header {
+        let most = self.most_sacks();
+        let sack = if self.sack {
+            self.sacks.tell(most)
+        } else {
+            SackList::default()
+        };
         Header {
-            ack: self.next,
+            ack: next,
             window,
             echo: self.echo,
             sack,
-            ece: self.ecn.is_some_and(|echo| echo.demands),
+            ece,
             ect: self.ecn.is_some_and(|echo| echo.of_each),
         }
     }
