@@ -75,7 +75,8 @@ pub(super) fn look_for_mark(
             // Less than came: the acknowledgement of the rest is still due (`__tcp_send_ack`, `tcp_event_ack_sent`).
             let candidate = receiver.candidate_window();
             let window = receiver.window.offer(receiver.next, candidate);
-            acks(receiver.header_of(echo.after_last, window, echo.last_marked));
+            let marked = echo.last_marked;
+            acks(super::header_of(receiver, echo.after_last, window, marked));
         }
         receiver.delay.pending.now = true;
     }

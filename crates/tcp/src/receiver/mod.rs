@@ -349,25 +349,8 @@ impl Receiver {
             self.window.offer(self.next, candidate)
         };
         self.delay.ack_sent();
-        self.header_of(self.next, window, self.ecn.is_some_and(|echo| echo.demands))
-    }
-
-    /// What acknowledges all before `next`. Nothing is taken as sent.
-    fn header_of(&mut self, next: SeqNum, window: u16, ece: bool) -> Header {
-        let most = self.most_sacks();
-        let sack = if self.sack {
-            self.sacks.tell(most)
-        } else {
-            SackList::default()
-        };
-        Header {
-            ack: next,
-            window,
-            echo: self.echo,
-            sack,
-            ece,
-            ect: self.ecn.is_some_and(|echo| echo.of_each),
-        }
+        let ece = self.ecn.is_some_and(|echo| echo.demands);
+        header_of(self, self.next, window, ece)
     }
 
     /// A segment with data left, after its [`Self::header`] was made (`tcp_event_data_sent`).
@@ -384,5 +367,23 @@ impl Receiver {
     /// Runs the timers that are due.
     pub fn on_deadline(&mut self, now: Time, sending: &Sending) -> Option<Header> {
         self.delay.on_deadline(now, sending).then(|| self.header())
+    }
+}
+
+/// What acknowledges all before `next`. Nothing is taken as sent.
+fn header_of(receiver: &mut Receiver, next: SeqNum, window: u16, ece: bool) -> Header {
+    let most = receiver.most_sacks();
+    let sack = if receiver.sack {
+        receiver.sacks.tell(most)
+    } else {
+        SackList::default()
+    };
+    Header {
+        ack: next,
+        window,
+        echo: receiver.echo,
+        sack,
+        ece,
+        ect: receiver.ecn.is_some_and(|echo| echo.of_each),
     }
 }
