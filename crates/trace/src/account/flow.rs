@@ -206,7 +206,7 @@ pub(super) struct Flow {
     /// Up to where it says to have sent data, if they did not come by.
     hidden: Option<SeqNum>,
     probes: Probes,
-    /// When more was acknowledged last, as it came by, but not all, and when all was; and up to where.
+    /// When more was acknowledged last, as it came by, that no receiver holds back, and when all was; and up to where.
     pub acked_at: [Option<Time>; 2],
     shown: SeqNum,
     path: Path,
@@ -321,6 +321,18 @@ impl Flow {
         self.path.sample(rtt, near);
     }
 
+    /// This acknowledges several segments at once.
+    fn is_of_several(&self, ack: SeqNum, mss: Option<u32>) -> bool {
+        let segment = mss.unwrap_or(self.largest) as i32;
+        self.known && ack.offset_from(self.shown) >= segment * 2
+    }
+
+    /// This acknowledges several segments, and all that was sent: its receiver may have held it back for more, which a sender with
+    /// a small window did not send. Where a link lets packets queue they come one by one, and are acknowledged so.
+    pub fn may_be_held(&self, ack: SeqNum, mss: Option<u32>) -> bool {
+        ack == self.nxt && self.is_of_several(ack, mss)
+    }
+
     /// All before `seq` is acknowledged. A receiver echoes no stamp of a packet beyond that (RFC 7323 §4.3).
     pub fn is_acked(&self, seq: SeqNum) -> bool {
         let acked = self.policer.acked_to();
@@ -328,7 +340,14 @@ impl Flow {
     }
 
     /// An acknowledgement of it came by, with data of the other direction or `alone`; `marked`: it echoes a congestion mark.
-    pub fn acked(&mut self, step: &Step, ack: SeqNum, stamp: Option<u32>, marked: bool) {
+    pub fn acked(
+        &mut self,
+        step: &Step,
+        ack: SeqNum,
+        stamp: Option<u32>,
+        marked: bool,
+        mss: Option<u32>,
+    ) {
         let (at, window) = (step.at, step.window);
         self.probes.unanswered = None;
         let alone = step.payload_len == 0 && !step.flags.fin();
@@ -338,7 +357,14 @@ impl Flow {
         self.rounds.hears(duplicate);
         let open = self.known && self.nxt.is_after(self.shown);
         if open && ack.is_after(self.shown) {
-            self.acked_at[usize::from(!self.nxt.is_after(ack))] = Some(at);
+            let all = !self.nxt.is_after(ack);
+            // RFC 5681 §4.2: at the latest the second full segment is acknowledged at once.
+            if !all || self.is_of_several(ack, mss) {
+                self.acked_at[0] = Some(at);
+            }
+            if all {
+                self.acked_at[1] = Some(at);
+            }
             self.shown = ack;
             let since = self.sent.at.map(|sent| at.since(sent));
             if since.is_some_and(|length| self.path.is_late(length)) {
@@ -521,11 +547,15 @@ impl Flow {
             self.nxt = self.acks.una;
             self.shown = self.acks.una;
         }
+        let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         if !self.is_busy() {
             self.path.bottleneck.rests();
+            let idle = |from| new.at.since(from) > least + LEAST_TIMEOUT;
+            if self.sent.at.is_some_and(idle) {
+                self.rounds.restarts();
+            }
         }
         self.largest = self.largest.max(new.len);
-        let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let at_once = AT_ONCE.max(least / 8);
         // What comes by far from its sender may have queued on the way, and the sender's stamps say what it had heard.
         let unsure = self.rounds.is_after_loss() || self.first.is_none();

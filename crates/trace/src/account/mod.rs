@@ -198,10 +198,12 @@ impl Account {
             let echoed = self.flows[me].is_acked(step.seq);
             let stamp = step.stamps.map(|(value, _)| value).filter(|_| echoed);
             if let Some(sample) = step.sample {
-                self.sample(peer, sample);
+                if !self.flows[peer].may_be_held(ack, self.mss[peer]) {
+                    self.sample(peer, sample);
+                }
             }
             let marked = self.turns.is_marking() && step.flags.contains(Flags::ECE);
-            self.flows[peer].acked(step, ack, stamp, marked);
+            self.flows[peer].acked(step, ack, stamp, marked, self.mss[peer]);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {
@@ -298,7 +300,7 @@ impl Account {
             }
             None => {
                 let acked = self.flows[peer].acked_at;
-                let left = self.flows[me].left(step, self.turns.mark);
+                let left = self.flows[me].left(step, self.turns.news);
                 let [(arrived, way), (to, mut program)] =
                     self.turns.silence(step, left, near, acked);
                 if was_shut {

@@ -67,3 +67,31 @@ impl Path {
         beyond.max(self.held_back.filter(|_| self.away))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_longer_than_the_fastest_left_when_that_one_did() {
+        let mut path = Path::default();
+        let at = |us: u64| Time::from_nanos(1_000_000_000_000 + us * 1_000);
+        for number in 0..100_u64 {
+            let sent = number * 20_000;
+            let since = at(sent.saturating_sub(10_000));
+            let came = at(sent + 10_000);
+            assert_eq!(path.left(7_000 + (sent / 1_000) as u32, came, since), came);
+        }
+        for number in 0..20_u64 {
+            let sent = 2_000_000 + number * 120_140;
+            let since = at(sent - 10_000);
+            let came = at(sent + 110_000);
+            let left = path.left(7_000 + (sent / 1_000) as u32, came, since);
+            assert!(
+                left < came - Duration::from_millis(98),
+                "{number} {:?}",
+                came.since(left)
+            );
+        }
+    }
+}

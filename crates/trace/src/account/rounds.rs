@@ -107,6 +107,15 @@ impl Rounds {
         self.steady = since.is_some();
     }
 
+    /// Its sender was idle for a timeout: the congestion window is small again, and grows as at first (RFC 5681 §4.1,
+    /// `tcp_cwnd_restart`).
+    pub fn restarts(&mut self) {
+        (self.end, self.most, self.before, self.still) = (None, 0, 0, 0);
+        (self.first, self.full) = (0, [0; 2]);
+        self.newest.clear();
+        self.steady = false;
+    }
+
     /// All arrived that was to be sent: of what a window had room for, the flight of this round trip says nothing.
     pub fn runs_short(&mut self) {
         self.short = true;

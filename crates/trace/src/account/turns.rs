@@ -67,6 +67,8 @@ pub(super) struct Turns {
     open: Option<Time>,
     /// The newest data, or what it began with.
     pub mark: Time,
+    /// The same, of data that were sent for the first time.
+    pub news: Time,
     last: Option<Direction>,
     session: Session,
     /// The client's program has sent data over TLS.
@@ -111,6 +113,7 @@ impl Turns {
             answered: None,
             open: None,
             mark: start,
+            news: start,
             last: None,
             session: Session::None,
             requested: false,
@@ -248,7 +251,7 @@ impl Turns {
             return None;
         }
         self.open = Some(step.at);
-        self.mark = step.at;
+        (self.mark, self.news) = (step.at, step.at);
         self.is_asked().then_some(step.at)
     }
 
@@ -301,6 +304,7 @@ impl Turns {
         self.requested |= step.of == Direction::Forward && self.session.after(step) == Session::Up;
         self.session = self.session.after(step);
         self.mark = self.mark.max(step.at);
+        self.news = self.mark;
         self.last = Some(step.of);
         self.arrived = None;
         self.served |= step.of == Direction::Backward;
