@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -82,3 +83,37 @@ def chosen_of(
         },
         orient="row",
     )
+
+
+def as_clients_waited(
+    points: Sequence[Frames], nearest: pl.DataFrame, chosen: pl.DataFrame
+) -> pl.DataFrame:
+    """`chosen` for what somebody waited for: of a connection whose client sent what never came to
+    the point beside its server, what that server saw says nothing of it, and the point beside the
+    client tells of both directions.
+    """
+    sent = {
+        (number, connection, direction): octets
+        for number, tables in enumerate(points)
+        for connection, direction, octets in tables["sides"]
+        .select("connection", "direction", "unique_bytes")
+        .iter_rows()
+    }
+    begun = {row["connection"]: _node(row) for row in nearest.to_dicts() if _is_client(row)}
+    rows = chosen.to_dicts()
+    for row in rows:
+        client = begun[row["connection"]]
+        here = client if _is_client(row) else turned(client)
+        there = _node(row) if _is_client(row) else turned(_node(row))
+        if sent[client] > sent[there]:
+            row["point"], row["of_connection"], row["of_direction"] = here
+    return pl.DataFrame(rows, schema=chosen.schema)
+
+
+def _is_client(row: Mapping[str, Any]) -> bool:
+    return bool(row["direction"] == SIDES[0])
+
+
+def _node(row: Mapping[str, Any]) -> Node:
+    """The direction at the point that was chosen."""
+    return row["point"], row["of_connection"], row["of_direction"]

@@ -18,7 +18,7 @@ import polars as pl
 from rexmit.store.trace_schema import ORDERS, POINT_ORDERS
 from rexmit.tracing.points.beyond import beyond
 from rexmit.tracing.points.captured import Captured, Span, by_first_clock
-from rexmit.tracing.points.choose import chosen_of
+from rexmit.tracing.points.choose import as_clients_waited, chosen_of
 from rexmit.tracing.points.directions import Directions, Frames
 from rexmit.tracing.points.follow import Ways
 from rexmit.tracing.points.needs import with_needs
@@ -26,8 +26,11 @@ from rexmit.tracing.points.renumber import connections_of, renumbered, with_conn
 from rexmit.tracing.points.sums import counted, waited, with_more
 from rexmit.tracing.source import conformed
 
-OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif", "account")
+OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif")
 """Tables whose rows belong to one side of a connection."""
+
+ACCOUNT: Final = "account"
+"""So do those of this one: whoever waited tells for what."""
 
 OF_CLIENTS: Final = ("connections", "requests")
 """Those of which the point nearest to the client knows best."""
@@ -55,14 +58,15 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
     captured = Captured.by_first(spans, ways)
     nearest = chosen_of(points, directions)
     chosen = chosen_of(points, directions, captured)
+    waited_by = as_clients_waited(points, nearest, chosen)
     frames: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
     for number, tables in enumerate(points):
-        for name in OF_SIDES:
-            of = nearest if name in OF_ROWS else chosen
+        for name in (*OF_SIDES, ACCOUNT):
+            of = nearest if name in OF_ROWS else waited_by if name == ACCOUNT else chosen
             of_sides = of.filter(pl.col("point") == number)
             frames[name].append(renumbered(tables[name], of_sides, of, number))
         for name in OF_CLIENTS:
-            frames[name].append(connections_of(tables[name], chosen, number))
+            frames[name].append(connections_of(tables[name], waited_by, number))
     # Sums over senders are of all senders that a point saw: the first point's stand.
     frames["whatif_totals"].append(points[0]["whatif_totals"])
     tables = {name: pl.concat(parts) for name, parts in frames.items()}
