@@ -232,7 +232,13 @@ impl Account {
             if unacked.unanswered >= LEAST_COPIES {
                 // Before it was sent first nobody waited for its acknowledgement.
                 let begun = unacked.last - unacked.silence.min(unacked.tried);
-                return Some((of, (begun, ending.end, Owner::PeerGone)));
+                // Up to a reset in place of an answer.
+                let closed = self
+                    .turns
+                    .closed
+                    .filter(|(at, by)| *at > begun && *by as usize != of);
+                let end = closed.map_or(ending.end, |(at, _)| at - Duration::from_nanos(1));
+                return Some((of, (begun, end, Owner::PeerGone)));
             }
         }
         None

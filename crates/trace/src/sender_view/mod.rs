@@ -255,7 +255,10 @@ impl SenderView {
             return;
         }
         self.numbers.proof.answered(event);
-        self.receiver.last_heard = Some(ack);
+        // A reset answers nothing, and need not be its receiver's.
+        if !event.flags.rst() {
+            self.receiver.last_heard = Some(ack);
+        }
         self.merge.heard(ack);
         self.work();
     }

@@ -46,7 +46,8 @@ def page_blocks(page: Page, *, kept: Path | None = None) -> Iterator[Block]:
     yield heading(_title(page.trace.captures, facts, summary))
     if page.selected:
         yield heading(page.selected)
-    if why := time.said(summary.owners, summary.totals.connections, summary.slow_s):
+    every, wrong_too = summary.totals.connections, summary.troubles
+    if why := time.said(summary.owners, every, summary.slow_s, wrong_too):
         yield from (heading("Why it was slow"), labelled(why), BLANK)
     if summary.requests is not None and summary.requests.slowest:
         yield heading(_slowest(summary.requests))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from rexmit.tracing.folder import LOOKUPS, SLOW_S
-from rexmit.tracing.owners import DNS, SMALL_WINDOW, Owned
+from rexmit.tracing.owners import DNS, PART, SMALL_WINDOW, Owned
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
 from rexmit.wording import count
+
+if TYPE_CHECKING:
+    from rexmit.tracing.troubles import Troubles
 
 MOST: Final = 5
 """Owners that are named; more is a list, and no answer."""
@@ -232,18 +235,39 @@ def _texts(one: Owned) -> tuple[str, str]:
     return _ANSWERS_LOST if one.peers_needed * 2 >= one.stretches else _NOT_NEEDED
 
 
-def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+def said(
+    owners: Sequence[Owned] | None,
+    every: int,
+    slow_s: float = SLOW_S,
+    wrong: Troubles | None = None,
+) -> list[Sentence]:
     """A sentence for each owner, in their order; of `every` connections, in which a wait of
-    `slow_s` is slow."""
+    `slow_s` is slow, and in which this went wrong."""
     if owners is None:
         return []
-    return [_one(one, every) for one in owners[:MOST]] or [_healthy(slow_s)]
+    return [_one(one, every) for one in owners[:MOST]] or [_healthy(slow_s, every, wrong)]
 
 
-def _healthy(slow_s: float) -> Sentence:
+def _healthy(slow_s: float, every: int, wrong: Troubles | None) -> Sentence:
     wait = f"{slow_s:g} s"
     text = f"no connection waited for {wait}, or for a tenth of its time, on anything but its path"
-    return Sentence(text, "connections", lambda rows: rows.height > 0, label="healthy")
+    label = "healthy"
+    if failed := _failed(every, wrong) if wrong else []:
+        text += f"; but {' and '.join(failed)}: see what went wrong"
+        label = "not slow"
+    return Sentence(text, "connections", lambda rows: rows.height > 0, label=label)
+
+
+def _failed(every: int, wrong: Troubles) -> list[str]:
+    """What ended quickly, and in vain, if that is a tenth of all."""
+    reset = sum(way.connections for way in wrong.resets if way.by == "server")
+    errors = wrong.errors
+    failed = []
+    if reset >= PART * every > 0:
+        failed.append(f"the server reset {connections(reset, every)}")
+    if errors.answers >= PART * errors.seen > 0:
+        failed.append(f"{errors.answers:,} of {count(errors.seen, 'answer')} of HTTP were errors")
+    return failed
 
 
 def _one(one: Owned, every: int) -> Sentence:
