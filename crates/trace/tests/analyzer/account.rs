@@ -787,6 +787,10 @@ fn stamps_tell_how_far_a_sender_is_whose_handshake_did_not_come_by() {
             now += trip;
             script.wait(trip.into());
             if stamps {
+                let newest = script.server;
+                script.server = newest - 1_460;
+                stamped(&mut script, true, 0, (now, now - trip));
+                script.server = newest;
                 stamped(&mut script, true, 0, (now, now - trip));
             } else {
                 script.send(true, Flags::ACK, 0);
@@ -825,4 +829,125 @@ fn a_peer_that_answers_no_keep_alive_is_gone_since_the_first() {
         let gone = |(owner, ms): &(_, _)| *owner == Owner::PeerGone && *ms == 3_000;
         assert_eq!(told.iter().any(gone), !answered, "{told:?}");
     }
+}
+
+/// Round trips of so many segments of the server.
+fn rounds(script: &mut Script, flights: &[u32], trip: i64) {
+    for &flight in flights {
+        for _ in 0..flight {
+            script.send(false, Flags::ACK, 1_400);
+        }
+        script.wait(trip).send(true, Flags::ACK, 0);
+    }
+}
+
+#[test]
+fn a_sender_that_was_idle_begins_slowly_again() {
+    for (idle, owner) in [(2_000, Owner::SlowStart), (10, Owner::Sender)] {
+        let (mut script, ..) = open(true);
+        script.send(true, Flags::ACK, 100);
+        rounds(&mut script, &[4, 8, 16, 32, 32, 32, 32, 32, 32, 32], 40);
+        script.wait(idle).send(true, Flags::ACK, 100);
+        rounds(&mut script, &[4, 4, 8, 16, 32], 40);
+        let shares = only(&script).backward.account;
+        let slow = shares.iter().find(|share| share.owner == owner);
+        // The first takes 120 ms, and what does not grow from then on is its sender's.
+        let least = if owner == Owner::Sender { 350 } else { 240 };
+        assert!(
+            slow.is_some_and(|share| share.length.as_nanos() >= least * 1_000_000),
+            "{idle}: {shares:?}"
+        );
+    }
+}
+
+#[test]
+fn an_acknowledgement_of_several_segments_comes_when_they_have_arrived() {
+    // Of one segment it may be held back while the client thinks, of three it is not.
+    for (segments, owner) in [(3, Owner::RoundTrip), (1, Owner::BetweenRequests)] {
+        let (mut script, ..) = open(true);
+        for trip in [40, 40, 140, 140, 140] {
+            script.send(true, Flags::ACK, 100);
+            for _ in 0..segments {
+                script.send(false, Flags::ACK, 1_400);
+            }
+            script.wait(trip);
+        }
+        script.send(true, Flags::ACK, 100);
+        let shares = told(&only(&script).backward.account);
+        let longer = shares.iter().find(|(whose, _)| *whose == owner);
+        assert!(
+            longer.is_some_and(|(_, ms)| *ms >= 300),
+            "{segments}: {shares:?}"
+        );
+    }
+}
+
+#[test]
+fn an_acknowledgement_of_all_that_was_sent_shows_no_queue() {
+    // Held back for 60 ms, or one by one as a link passes them.
+    for (held, owner) in [(true, Owner::SlowStart), (false, Owner::PathRate)] {
+        let (mut script, ..) = open(true);
+        script.send(true, Flags::ACK, 100);
+        for flight in [4u32, 8, 16, 32] {
+            let acked = script.server;
+            for _ in 0..flight {
+                script.send(false, Flags::ACK, 1_400);
+            }
+            script.wait(100);
+            for number in 1..flight {
+                let ack = Headers {
+                    ack: acked + 1_400 * number,
+                    ..script.packet(true, Flags::ACK, 0)
+                };
+                if !held {
+                    script.put(ack);
+                }
+            }
+            script.send(true, Flags::ACK, 0);
+        }
+        assert_eq!(most(&script), owner, "held: {held}");
+    }
+}
+
+#[test]
+fn a_clock_is_believed_after_a_request_was_sent_again() {
+    let (mut script, to_server, _) = open(false);
+    let mut clock = 1_000;
+    for round in 0..8 {
+        let request = script.client;
+        stamped(&mut script, true, 100, (clock, clock));
+        let late = if round > 3 { 100 } else { 0 };
+        script.wait(to_server + late);
+        if round == 4 {
+            let (packet, seq) = (script.packet(true, Flags::ACK, 100), request);
+            script.put(Headers { seq, ..packet }).wait(10);
+        }
+        stamped(&mut script, false, 500, (clock + 20, clock));
+        clock += 40 + late as u32 + if round == 4 { 10 } else { 0 };
+    }
+    let shares = told(&only(&script).backward.account);
+    // No more than the clock's ticks.
+    let server = shares.iter().find(|(whose, _)| *whose == Owner::Server);
+    assert!(server.is_none_or(|(_, ms)| *ms < 8), "{shares:?}");
+}
+
+#[test]
+fn a_reset_long_after_a_request_answers_none_of_its_copies() {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 500).wait(60_000);
+    let request = script.packet(true, Flags::ACK, 100);
+    script.send(true, Flags::ACK, 100);
+    for wait in [300, 600, 1_200] {
+        script.wait(wait).put(request);
+    }
+    let reset = script.packet(false, Flags::RST, 0);
+    script.wait(to_server).put(reset);
+    let told = told(&only(&script).backward.account);
+    let gone = told.iter().find(|(whose, _)| *whose == Owner::PeerGone);
+    assert!(gone.is_some_and(|(_, ms)| *ms >= 2_100), "{told:?}");
+    assert!(
+        told.iter().any(|(whose, _)| *whose == Owner::Unanswered),
+        "{told:?}"
+    );
 }
