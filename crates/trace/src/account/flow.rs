@@ -28,7 +28,7 @@ const DELAYED: Duration = Duration::from_millis(10);
 const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 /// Acknowledgements of a queue that drains, at least: a single one may be held back.
 const LATE: u8 = 2;
-/// Packets among which a path doubles one.
+/// Packets among which a path doubles one, and those missing that may come late.
 const RECENT: usize = 16;
 
 /// An acknowledgement that came by.
@@ -214,6 +214,8 @@ pub(super) struct Flow {
     pub policer: Policer,
     pub sizes: Sizes,
     newest: Newest,
+    /// What did not come by before what was sent behind it, and when that did: the newest.
+    holes: VecDeque<(SeqNum, SeqNum, Time)>,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
     pub marks: Marks,
@@ -616,6 +618,10 @@ impl Flow {
         });
         self.scale.sent(new.end);
         let missing = (new.end - new.len).offset_from(self.nxt).max(0) as u32;
+        if missing > 0 {
+            self.holes.truncate(RECENT - 1);
+            self.holes.push_front((self.nxt, new.end - new.len, new.at));
+        }
         self.sizes
             .sends(new.end, new.len, mss.unwrap_or(self.largest), missing);
         self.bytes += u64::from(new.len);
@@ -641,6 +647,19 @@ impl Flow {
             self.rounds.note(new.at, flight, segment, other);
         }
         wait
+    }
+
+    /// This did not come by before and comes now, sooner than its sender can have heard that it is missing: it was overtaken.
+    pub fn is_overtaken(&mut self, at: Time, range: SeqRange, near: Duration) -> bool {
+        let trip = near + self.path.beyond.unwrap_or(Duration::ZERO);
+        let seq = range.start;
+        let overtaken = self.holes.iter().any(|&(start, end, since)| {
+            !seq.is_before(start) && seq.is_before(end) && at.since(since) < trip
+        });
+        if overtaken {
+            self.unseen = self.unseen.saturating_sub(range.len().into());
+        }
+        overtaken
     }
 
     /// Sends this again, or what did not come by before, with `more` behind it. Whether by a timer, if it had sent anything.

@@ -349,7 +349,11 @@ impl Account {
         let range = SeqRange::new(step.seq, step.payload_len);
         // RFC 9293 §3.9.1.2: PSH is on the last packet of what a program has written.
         let more = !step.flags.contains(Flags::PSH) && !step.flags.fin();
+        let near = self.flows[peer].beyond().unwrap_or(Duration::ZERO);
         let flow = &mut self.flows[me];
+        if flow.is_overtaken(step.at, range, near) {
+            return;
+        }
         let Some(by_timer) = flow.resend(step.at, range, self.mss[me], more) else {
             return;
         };
