@@ -82,8 +82,9 @@ pub(super) struct Wait {
     /// Payload of the packets before and after the wait, and of a full one.
     pub lens: [u32; 2],
     pub mss: u32,
-    /// Packets queue on the way.
+    /// Packets queue on the way, or their acknowledgements do on the way back.
     pub queued: bool,
+    pub back: bool,
     /// What passes beside the sender was put together before acknowledgements that had come by: it queued in its host.
     pub own_queue: bool,
     /// Whether packets queue on the way can be seen from where the monitor stands.
@@ -323,6 +324,22 @@ impl Flow {
         self.path.sample(rtt, near);
     }
 
+    /// By how much more than the shortest a round trip took that shows a queue.
+    pub fn excess(&self, rtt: Duration, near: Duration) -> Option<Duration> {
+        let long = self.path.is_long(rtt, near);
+        long.then(|| self.path.longer(rtt))
+    }
+
+    /// How late its acknowledgements have reached the sender, as far as what that sends shows.
+    pub fn held_back(&self) -> Option<Duration> {
+        self.path.held_back.filter(|_| self.path.away)
+    }
+
+    /// Of what queues so long, its acknowledgements do so for as long as this: they queue if that is most.
+    pub fn waits_back(&mut self, queue: Duration, acks: Duration) {
+        self.path.back = acks * 2 > queue;
+    }
+
     /// This acknowledges several segments at once.
     fn is_of_several(&self, ack: SeqNum, mss: Option<u32>) -> bool {
         let segment = mss.unwrap_or(self.largest) as i32;
@@ -360,8 +377,10 @@ impl Flow {
         let open = self.known && self.nxt.is_after(self.shown);
         if open && ack.is_after(self.shown) {
             let all = !self.nxt.is_after(ack);
-            // RFC 5681 §4.2: at the latest the second full segment is acknowledged at once.
-            if !all || self.is_of_several(ack, mss) {
+            // RFC 5681 §4.2: at the latest the second full segment is acknowledged at once. Beside the receiver it is known when
+            // they came.
+            let far = self.path.beyond.is_some_and(|beyond| beyond > AT_ONCE);
+            if !all || (far && self.is_of_several(ack, mss)) {
                 self.acked_at[0] = Some(at);
             }
             if all {
@@ -588,7 +607,7 @@ impl Flow {
                 least + LEAST_TIMEOUT
             };
             let waited = new.at.since(from);
-            let queued = self.path.queue().is_some();
+            let queued = self.path.queue_of_both().is_some();
             let full_path = queued && self.flight() >= i64::from(full) * rate::LEAST;
             let paced = self.bound.map(|(owner, _)| owner);
             let paced = paced.or(full_path.then_some(Owner::PathRate));
@@ -606,6 +625,7 @@ impl Flow {
                 lens: [self.sent.len, new.len],
                 mss: full,
                 queued,
+                back: self.path.back,
                 own_queue: self.path.held_back.is_some() && !self.path.away,
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),

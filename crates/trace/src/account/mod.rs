@@ -142,10 +142,10 @@ impl Line {
     }
 
     /// Its sender waited for this since it sent last, whatever came by meanwhile.
-    fn own(&mut self, to: Time, owner: Owner) {
+    fn own(&mut self, to: Time, owner: Owner, by: By) {
         self.meanwhile.clear();
         self.last = Some(owner);
-        self.sure.push(to, owner, By::Own);
+        self.sure.push(to, owner, by);
     }
 }
 
@@ -200,6 +200,7 @@ impl Account {
             if let Some(sample) = step.sample {
                 if !self.flows[peer].may_be_held(ack, self.mss[peer]) {
                     self.sample(peer, sample);
+                    self.look_back(step, sample);
                 }
             }
             let marked = self.turns.is_marking() && step.flags.contains(Flags::ECE);
@@ -230,6 +231,16 @@ impl Account {
         self.flows[of].sample(sample, near);
     }
 
+    /// An acknowledgement that shows a queue tells by its stamp whether itself was in it.
+    fn look_back(&mut self, step: &Step, sample: Duration) {
+        let (me, peer) = (step.of as usize, step.of.reversed() as usize);
+        let near = self.flows[me].beyond().unwrap_or(Duration::ZERO);
+        if let Some(queue) = self.flows[peer].excess(sample, near) {
+            let left = self.flows[me].left(step, self.turns.start());
+            self.flows[peer].waits_back(queue, step.at.since(left));
+        }
+    }
+
     fn data(&mut self, step: &Step, message: Option<Message>, me: usize, peer: usize) {
         let echo = step.stamps.map(|(_, echo)| echo);
         // Where the handshake did not come by.
@@ -258,6 +269,11 @@ impl Account {
         }
         let flow = &mut self.flows[me];
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
+        if let Some(late) = flow.held_back() {
+            // What comes by late itself has waited on its own way.
+            let own = step.at.since(flow.left(step, self.turns.start()));
+            flow.waits_back(late, late - own);
+        }
         let busy = flow.is_busy();
         let mine = busy || self.turns.last() == Some(step.of);
         let new = New {
@@ -289,13 +305,15 @@ impl Account {
                 if wait.clocked {
                     self.flows[me].bind(owner);
                 }
-                line.own(step.at, owner);
+                // The queue may be of the other direction: acknowledgements waited in it.
+                let back = owner == Owner::PathRate && wait.back;
+                line.own(step.at, owner, By::own(!back));
                 let silent = decided.is_some_and(Owner::is_program);
                 if !self.heads && (silent || decided.is_none()) {
                     self.streams[me].sends(step.at, step.payload_len, wait.mss, silent);
                 }
                 // A program is told by its owner.
-                let by = By::own(owner == self.turns.program(step));
+                let by = By::own(back || owner == self.turns.program(step));
                 self.lines[peer].wait(step.at, owner, by);
             }
             None => {
@@ -362,7 +380,7 @@ impl Account {
         } else {
             Owner::RecoveryFast
         };
-        self.lines[me].own(step.at, owner);
+        self.lines[me].own(step.at, owner, By::Own);
         self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
     }

@@ -22,6 +22,8 @@ pub(super) struct Path {
     pub held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     pub away: bool,
+    /// What queues are its acknowledgements, by their stamps, and not its data.
+    pub back: bool,
     pub bottleneck: Bottleneck,
     /// The clock of the sender's stamps.
     stamps: Stamps,
@@ -30,12 +32,22 @@ pub(super) struct Path {
 impl Path {
     /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
     pub fn sample(&mut self, rtt: Duration, near: Duration) {
-        let least = self.beyond.unwrap_or(rtt).min(rtt);
+        let long = self.is_long(rtt, near);
         self.near = near;
-        self.beyond = Some(least);
-        self.longer = rtt - least;
-        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
+        self.longer = self.longer(rtt);
+        self.beyond = Some(self.beyond.unwrap_or(rtt).min(rtt));
         self.long = if long { self.long.saturating_add(1) } else { 0 };
+    }
+
+    /// Whether a round trip that took so long shows a queue, if the next one does, too.
+    pub fn is_long(&self, rtt: Duration, near: Duration) -> bool {
+        let least = self.beyond.unwrap_or(rtt).min(rtt);
+        rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2
+    }
+
+    /// By how much more than its shortest a round trip took.
+    pub fn longer(&self, rtt: Duration) -> Duration {
+        rtt - self.beyond.unwrap_or(rtt).min(rtt)
     }
 
     /// When a packet with this stamp, which comes by at `at` and was sent no earlier than `since`, would have come by, had it been
@@ -61,10 +73,15 @@ impl Path {
         length > least * 2 + QUEUED
     }
 
-    /// How long packets queue on it, if they do.
-    pub fn queue(&self) -> Option<Duration> {
+    /// How long packets queue on it, or their acknowledgements on the way back, if they do.
+    pub fn queue_of_both(&self) -> Option<Duration> {
         let beyond = (self.long >= 2).then_some(self.longer);
         beyond.max(self.held_back.filter(|_| self.away))
+    }
+
+    /// How long packets queue on it, if they do.
+    pub fn queue(&self) -> Option<Duration> {
+        self.queue_of_both().filter(|_| !self.back)
     }
 }
 

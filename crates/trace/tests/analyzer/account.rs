@@ -951,3 +951,43 @@ fn a_reset_long_after_a_request_answers_none_of_its_copies() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_queue_is_of_the_way_on_which_packets_wait() {
+    // Beside the server: acknowledgements arrive 60 ms late, and left in time or late.
+    for (late, back) in [(60, true), (0, false)] {
+        let (mut script, ..) = open(true);
+        let mut clock = 1_000;
+        for _ in 0..2 {
+            stamped(&mut script, true, 100, (clock, 0));
+            stamped(&mut script, false, 500, (clock, clock));
+            script.wait(500);
+            clock += 500;
+        }
+        stamped(&mut script, true, 100, (clock, 0));
+        for round in 0..30_u32 {
+            let begun = script.server;
+            for _ in 0..10 {
+                stamped(&mut script, false, 1_400, (clock, clock));
+            }
+            let queue = if round < 2 { 0 } else { 60 };
+            script.wait(40 + i64::from(queue));
+            clock += 40 + queue;
+            for number in 1..=10 {
+                let ack = Headers {
+                    ack: begun + 1_400 * number,
+                    timestamps: Some(Timestamps {
+                        value: clock - late.min(queue),
+                        echo: clock - 40 - queue,
+                    }),
+                    ..script.packet(true, Flags::ACK, 0)
+                };
+                script.put(ack);
+            }
+        }
+        let shares = only(&script).backward.account;
+        let full = shares.iter().find(|share| share.owner == Owner::PathRate);
+        let full = full.expect("a queue");
+        assert_eq!(full.other * 2 > full.length, back, "{shares:?}");
+    }
+}

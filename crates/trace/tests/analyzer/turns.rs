@@ -26,7 +26,8 @@ fn session(at_server: bool, late: i64, then: i64) -> (Script, i64, i64) {
     // The rest of it begins within a record, or looks like data.
     record(&mut script, false, Record::None, 1_400);
     record(&mut script, false, Record::Data, 300);
-    script.wait(to_client + then);
+    // More than one segment is acknowledged at once.
+    script.wait(to_client).send(true, Flags::ACK, 0).wait(then);
     record(&mut script, true, Record::SetUp, 80);
     (script, to_server, to_client)
 }
