@@ -275,6 +275,21 @@ def test_a_tool_that_does_not_judge_gives_no_verdict(tmp_path: Path, status: int
     assert case.judge(ended(1), "", "a.pkt:1: timing error").verdict is Verdict.WORSE
 
 
+def test_a_program_that_tells_of_nothing_is_not_believed(tmp_path: Path) -> None:
+    case = Case(tmp_path / "a.pkt", "a.pkt", "ipv4", Path("/bin/true"))
+    for out in ("", "--ip_version=ipv4 a.pkt\n"):
+        attempt = case.judge(ended(0), out, "")
+        assert attempt.verdict is Verdict.CANNOT_TELL
+        assert "no packet and no system call" in attempt.text
+    for out in (TOLD, "socket syscall:  0.000005\n"):
+        assert case.judge(ended(0), out, "").verdict is Verdict.GOOD
+    test = Selftest(tmp_path / "a.pkt", "net/packetdrill", Path("/bin/true"), tmp_path)
+    silence = "rexmit: packetdrill ended with 0: --ip_version=ipv4 a.pkt\n"
+    attempt = test.judge(ended(0), KTAP, silence)
+    assert attempt.verdict is Verdict.CANNOT_TELL
+    assert "no packet and no system call" in attempt.text
+
+
 def names_in(tree: Path, target: str) -> list[str]:
     place = selftests.tree(tree, None)
     with selftests.selftests(target, place, "/bin/true") as found:

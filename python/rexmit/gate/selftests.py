@@ -93,9 +93,13 @@ class Selftest:
         if done.status == _SKIPPED or done.status > _MOST_STATUS:
             verdict = Verdict.CANNOT_TELL
         # The runner cannot tell a packetdrill that crashed from one that judged.
-        judged = {run: scripts.judged(run.status, run.faults, self.script) for run in runs}
-        failed = [run for run, one in judged.items() if one is not Verdict.GOOD]
-        if verdict is Verdict.WORSE and failed:
+        judged = {run: scripts.judged(run.status, run.log, run.faults, self.script) for run in runs}
+        failed = [
+            run
+            for run, one in judged.items()
+            if one is not Verdict.GOOD and (verdict is Verdict.WORSE or run.status == 0)
+        ]
+        if verdict is not Verdict.CANNOT_TELL and failed:
             shown = min(failed, key=lambda run: judged[run] is not Verdict.WORSE)
             causes = shown.own(done.causes)
             return Attempt(judged[shown], shown.text, shown.log, causes, parts=parts)
@@ -118,6 +122,8 @@ class _Run:
         """What is wrong."""
         if self.status == scripts.FAILED:
             return self.faults
+        if self.status == 0:
+            return scripts.silent()
         return f"packetdrill ended with {self.status}\n{self.faults}"
 
     def own(self, causes: str) -> str:
