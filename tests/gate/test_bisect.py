@@ -385,9 +385,12 @@ def test_random_cases_stand_beside_those_of_the_commit_before(
         rexmit.series("smoke", **(asked | {"out": tmp_path / "third"}))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("more", [{}, {"commits": "a..b", "mbox": "m"}])
-def test_commits_come_from_one_place(tmp_path: Path, more: dict[str, str]) -> None:
-    with pytest.raises(UserError, match="not both") as fault:
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({}, "give `commits` or `mbox`$"), ({"commits": "a..b", "mbox": "m"}, "`mbox`, not both$")],
+)
+def test_commits_come_from_one_place(tmp_path: Path, more: dict[str, str], said: str) -> None:
+    with pytest.raises(UserError, match=said) as fault:
         rexmit.series("smoke", tree=tmp_path, **more)  # type: ignore[arg-type]
     assert fault.value.exit_status == 2
 

@@ -75,6 +75,9 @@ def test_captures_that_find_no_room_are_one_line_that_names_where_they_go(
 def test_figures_on_a_full_disk_are_one_line(on_full_disk: Call) -> None:
     prepare = shlex.join([*REXMIT, *SMALL_RUN]) + " >&2"
     one_line(on_full_disk("plot", "run", prepare=prepare), FULL, "run/figures")
+    done = on_full_disk("plot", "run", "--out", "new/p", prepare=f"{prepare}; trap 'ls >&2' EXIT")
+    one_line(done, FULL, "new/p")
+    assert "new" not in done.stderr.rpartition("left: ")[2].split(), "no empty folder is left"
 
 
 COMMANDS = (
