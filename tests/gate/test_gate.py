@@ -292,7 +292,9 @@ def test_a_program_that_tells_of_nothing_is_not_believed(tmp_path: Path) -> None
 
 def names_in(tree: Path, target: str) -> list[str]:
     place = selftests.tree(tree, None)
-    with selftests.selftests(target, place, "/bin/true") as found:
+    told: list[str] = []
+    with selftests.selftests(target, place, "/bin/true", told.append) as found:
+        assert told == ([] if tree.is_dir() else [f"Reading all of {tree} for its tests"])
         return [one.name for one in found]
 
 

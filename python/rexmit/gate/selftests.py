@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,10 +149,14 @@ def _runs(err: str) -> Iterator[_Run]:
 
 @contextmanager
 def selftests(
-    wanted: str, tree: Source, tool: str | os.PathLike[str] | None
+    wanted: str,
+    tree: Source,
+    tool: str | os.PathLike[str] | None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Iterator[list[Selftest]]:
     """The tests that `wanted` means, as kselftest writes it: a folder, or a folder and a test
-    (`net/packetdrill:tcp_inq_client.pkt`). They are there until the end of the block.
+    (`net/packetdrill:tcp_inq_client.pkt`). They are there until the end of the block. `tell` hears
+    of what takes long: a compressed tarball has no list of its files, and is read to its end.
 
     Raises UserError where the tree has none.
     """
@@ -167,6 +171,7 @@ def selftests(
         top = tree.path
         if tree.kind != "tree":
             top = scratch / "tree"
+            tell(f"Reading all of {tree.path} for its tests")
             with NewTree(top, tree.spec) as new:
                 tarball.extract(
                     tree.path,
