@@ -45,15 +45,13 @@ class UserError(Exception):
         self.hint = "\n".join(map(_shown, lines)) or None
         self.usage = usage
         self.splat = tuple(splat)
-        self.failed_with = EXIT_FAILED
-        """The exit status where it is neither wrong usage nor a splat."""
 
     @property
     def exit_status(self) -> int:
-        """The exit status that the program ends with."""
+        """The exit status of a command that does not judge (`failed`)."""
         if self.splat:
             return EXIT_SPLAT
-        return EXIT_USAGE if self.usage else self.failed_with
+        return EXIT_USAGE if self.usage else EXIT_FAILED
 
     def text(self) -> str:
         """The message as it is printed: `rexmit: WHAT`, then the hint's lines set in by two
@@ -75,17 +73,23 @@ def _shown(line: str) -> str:
     return escaping.shown(addresses.shown(line))
 
 
-@contextmanager
-def judging() -> Iterator[None]:
-    """Inside, what cannot be done ends the program with the status for "cannot tell": 1 is the
-    verdict of a command that judges, or the status of one that a guest ran.
+_judges = False
+"""Whether the command at work judges."""
+
+
+def judging() -> None:
+    """Says that from here on 1 is a verdict, or the status of a command that a guest ran: what
+    cannot be done ends the program with the status for "cannot tell".
     """
-    try:
-        yield
-    except UserError as error:
-        if error.failed_with == EXIT_FAILED:
-            error.failed_with = EXIT_CANNOT_TELL
-        raise
+    global _judges
+    _judges = True
+
+
+def failed(status: int = EXIT_FAILED) -> int:
+    """What the program ends with where something could not be done, which has that exit status in
+    a command that does not judge.
+    """
+    return EXIT_CANNOT_TELL if _judges and status == EXIT_FAILED else status
 
 
 _options: Mapping[str, str] | None = None

@@ -25,12 +25,12 @@ def main() -> NoReturn:
     """Run the command line and end the process.
 
     Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when interrupted.
-    Commands that judge have more (`errors`).
+    Commands that judge have more, and none of them fails with 1 (`errors`).
     """
     # First of all: what is opened now must not get the number of an output that is closed.
     outputs.open_all()
     from rexmit import memory
-    from rexmit.errors import EXIT_FAILED, UserError
+    from rexmit.errors import UserError, failed
 
     try:
         memory.watch()
@@ -46,16 +46,19 @@ def main() -> NoReturn:
     except UserError as error:
         outputs.say_error(error)
         _say_where()
-        status = error.exit_status
+        status = failed(error.exit_status)
     except MemoryError:
         outputs.say_error(memory.ran_out())
-        status = EXIT_FAILED
+        status = failed()
     except interrupt.Interrupted as stopped:
         # One that nobody holds counts as dropped.
         held = stopped
         interrupt.undo_rest()
         outputs.say_error(UserError(held.what, held.hint))
         status = held.exit_status
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        status = failed()
     _say_cost()
     outputs.end(status)
 
@@ -88,7 +91,7 @@ def _say_cost() -> None:
 
 def _run() -> int:
     """Run the command line; its exit status."""
-    from rexmit.errors import EXIT_FAILED
+    from rexmit.errors import failed
 
     status: object = None
     try:
@@ -108,8 +111,10 @@ def _run() -> int:
             status = end.code
         outputs.flush()
     except BrokenPipeError:
-        # The reader of our output has gone (`rexmit show RUN | head`).
-        return EXIT_FAILED
+        return failed()
     except OSError as error:
         raise outputs.explained(error) from error
-    return status if isinstance(status, int) else EXIT_FAILED if status else 0
+    if outputs.unread:
+        # Click ends with 1.
+        return failed()
+    return status if isinstance(status, int) else failed() if status else 0

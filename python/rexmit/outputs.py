@@ -126,13 +126,19 @@ def _console_class() -> type[Console]:
     return ShownConsole
 
 
+unread = False
+"""Whether the reader of standard output has gone (`rexmit show RUN | head`)."""
+
+
 class _Output(io.FileIO):
     """Standard output; its errors name it."""
 
     def write(self, data: object) -> int:
+        global unread
         try:
             return super().write(data)  # type: ignore[arg-type]
         except OSError as error:
+            unread = unread or isinstance(error, BrokenPipeError)
             error.filename = STANDARD_OUTPUT
             raise
 

@@ -11,7 +11,7 @@ import pytest
 from rexmit import _core
 from rexmit.engines.boot import GuestDiedError
 from rexmit.engines.kernel import KernelEngine, KernelIdentity
-from rexmit.errors import SPLATTED, UserError, judging
+from rexmit.errors import SPLATTED, UserError
 from rexmit_validate.agree import kernel
 from rexmit_validate.agree.draw import draw
 from rexmit_validate.agree.outcome import Outcome
@@ -61,7 +61,7 @@ def test_no_case_of_its_boot_has_run(monkeypatch: pytest.MonkeyPatch, dies: bool
             on_outcome=outcomes.__setitem__,
         )
 
-    with pytest.raises(UserError, match=SPLATTED) as told, judging():
+    with pytest.raises(UserError, match=SPLATTED) as told:
         run()
     assert told.value.exit_status == 3
     assert told.value.splat == SPLAT

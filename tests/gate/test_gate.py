@@ -16,7 +16,7 @@ import pytest
 from rexmit.engines.boot import NoLongerWantedError
 from rexmit.engines.command import Done
 from rexmit.engines.splat import splat
-from rexmit.errors import UserError, judging
+from rexmit.errors import UserError
 from rexmit.gate import attempts, selftests
 from rexmit.gate.attempts import Attempt, Bench, Verdict
 from rexmit.gate.beside import beside, packets, steps
@@ -79,10 +79,9 @@ def test_a_pipe_called_config_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_without_packetdrill_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError) as told, judging():
+    with pytest.raises(UserError, match="not on PATH"):
         tool(None)
-    assert told.value.exit_status == 125
-    with pytest.raises(UserError) as named, judging():
+    with pytest.raises(UserError) as named:
         tool("/nowhere/packetdrill")
     assert named.value.exit_status == 2
 
@@ -276,9 +275,26 @@ def test_a_tool_that_does_not_judge_gives_no_verdict(tmp_path: Path, status: int
     assert case.judge(ended(1), "", "a.pkt:1: timing error").verdict is Verdict.WORSE
 
 
+def test_a_program_that_tells_of_nothing_is_not_believed(tmp_path: Path) -> None:
+    case = Case(tmp_path / "a.pkt", "a.pkt", "ipv4", Path("/bin/true"))
+    for out in ("", "--ip_version=ipv4 a.pkt\n"):
+        attempt = case.judge(ended(0), out, "")
+        assert attempt.verdict is Verdict.CANNOT_TELL
+        assert "no packet and no system call" in attempt.text
+    for out in (TOLD, "socket syscall:  0.000005\n"):
+        assert case.judge(ended(0), out, "").verdict is Verdict.GOOD
+    test = Selftest(tmp_path / "a.pkt", "net/packetdrill", Path("/bin/true"), tmp_path)
+    silence = "rexmit: packetdrill ended with 0: --ip_version=ipv4 a.pkt\n"
+    attempt = test.judge(ended(0), KTAP, silence)
+    assert attempt.verdict is Verdict.CANNOT_TELL
+    assert "no packet and no system call" in attempt.text
+
+
 def names_in(tree: Path, target: str) -> list[str]:
     place = selftests.tree(tree, None)
-    with selftests.selftests(target, place, "/bin/true") as found:
+    told: list[str] = []
+    with selftests.selftests(target, place, "/bin/true", told.append) as found:
+        assert told == ([] if tree.is_dir() else [f"Reading all of {tree} for its tests"])
         return [one.name for one in found]
 
 

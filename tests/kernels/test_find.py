@@ -95,6 +95,18 @@ def test_a_frequency_may_be_asked_for(cache_root: Path) -> None:
     assert kernels.find("6.12@1000") == fast
 
 
+def test_the_only_kernel_of_another_frequency_is_named(cache_root: Path) -> None:
+    _put(cache_root, "6.12.9", hz=1000, patches=("selftests",))
+    with pytest.raises(UserError, match=r"6\.12\+selftests is not built") as caught:
+        kernels.find("6.12+selftests")
+    first = str(caught.value.hint).splitlines()[0]
+    assert first == "Did you mean `kernel='6.12@1000+selftests'`?"
+    _put(cache_root, "6.12.9", hz=100, patches=("selftests",))
+    with pytest.raises(UserError, match="is not built") as caught:
+        kernels.find("6.12+selftests")
+    assert "Did you mean" not in str(caught.value.hint)
+
+
 def test_a_patched_kernel_is_asked_for_by_its_patches(cache_root: Path) -> None:
     _put(cache_root, "6.12.9")
     mine = _put(cache_root, "6.12.9", patches=("mine",))

@@ -22,10 +22,10 @@ def capture(tmp_path: Path) -> str:
     return str(path)
 
 
-def one_line(done: subprocess.CompletedProcess[str], *said: str) -> None:
+def one_line(done: subprocess.CompletedProcess[str], *said: str, status: int = 1) -> None:
     """The command failed with one clear message and left nothing behind."""
     lines = [line for line in done.stderr.splitlines() if line.startswith("rexmit: ")]
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
     for text in said:
@@ -75,6 +75,9 @@ def test_captures_that_find_no_room_are_one_line_that_names_where_they_go(
 def test_figures_on_a_full_disk_are_one_line(on_full_disk: Call) -> None:
     prepare = shlex.join([*REXMIT, *SMALL_RUN]) + " >&2"
     one_line(on_full_disk("plot", "run", prepare=prepare), FULL, "run/figures")
+    done = on_full_disk("plot", "run", "--out", "new/p", prepare=f"{prepare}; trap 'ls >&2' EXIT")
+    one_line(done, FULL, "new/p")
+    assert "new" not in done.stderr.rpartition("left: ")[2].split(), "no empty folder is left"
 
 
 COMMANDS = (
@@ -103,6 +106,38 @@ def test_a_standard_output_that_cannot_be_written_is_one_line(
     line = shlex.join([*REXMIT, *(capture if word == "CAPTURE" else word for word in words)])
     done = run_command(["sh", "-c", f"{line} {redirection}"], cwd=tmp_path)
     one_line(done, "standard output", why)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("diff run run --worse-than 5% --ktap >/dev/full", ("standard output", FULL)),
+        ("diff run run --worse-than 5% --junit file/x", ("file/x", "Not a directory")),
+        ("diff run run --worse-than 5% --html file/x", ("file/x", "Not a directory")),
+        ("packetdrill no.pkt --packetdrill /bin/true --junit file/x", ("file/x",)),
+        ("kselftest net/packetdrill --junit nowhere/x", ("nowhere/x", "No such file")),
+        ("bisect --tree no --good a --bad b no.pkt --junit file/x", ("file/x",)),
+        ("series --tree no --commits a..b --junit file/x", ("file/x",)),
+        ("validate agree --junit file/x", ("file/x",)),
+        ("validate agree --html file/x", ("file/x",)),
+        ("kernel build no", ()),
+    ],
+)
+def test_a_command_that_judges_cannot_tell_where_it_cannot_write(
+    words: str, said: tuple[str, ...], tmp_path: Path
+) -> None:
+    if words.startswith("diff"):
+        run_command([*REXMIT, *SMALL_RUN], cwd=tmp_path)
+    (tmp_path / "file").touch()
+    done = run_command(["sh", "-c", f"{shlex.join(REXMIT)} {words}"], cwd=tmp_path)
+    one_line(done, *said, status=125)
+
+
+def test_a_command_that_judges_cannot_tell_a_reader_that_has_gone(tmp_path: Path) -> None:
+    run_command([*REXMIT, *SMALL_RUN], cwd=tmp_path)
+    line = f"{shlex.join(REXMIT)} diff run run --worse-than 5% --ktap; echo $? >&2"
+    done = run_command(["bash", "-c", f"({line}) > >(exec true)"], cwd=tmp_path)
+    assert done.stderr.splitlines()[-1] == "125"
 
 
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2>&- <&-"])

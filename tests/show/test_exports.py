@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.tools import needs
 import rexmit
 from rexmit.cli import app
 from rexmit.errors import UserError
+from rexmit.ladder.paths import PathFlow
 
 NUMBER = r"\d+(?:\.\d+)?"
 POINT = rf"{NUMBER} {NUMBER}"
@@ -168,3 +170,10 @@ def test_a_window_is_drawn_where_its_scale_is_known(capture: Path) -> None:
     assert not any(color == "yellow" for color, _ in drawn(text))
     whole = rexmit.export_flow(rexmit.open_flow(rexmit.trace(capture), 0), "xpl")
     assert any(color == "yellow" for color, _ in drawn(whole))
+
+
+@pytest.mark.parametrize(("paths", "said"), [(1, "sent bursts$"), (2, "sent bursts over 2 paths$")])
+def test_bursts_are_drawn_and_not_exported(paths: int, said: str) -> None:
+    flow = PathFlow(SimpleNamespace(number=3), (None,) * paths, (), {})  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=f"xpl is of one page over one path, and flow 3 {said}"):
+        rexmit.export_flow(flow, "xpl")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from tests.steps import PLAIN
 import rexmit
 from rexmit.cli import app
 from rexmit.errors import UserError
+from rexmit.ladder.conditions import made_under
 from rexmit.ladder.packet_script import Conditions, packet_script
 from rexmit.ladder.picture import Picture
 from rexmit.ladder.steps import Step
@@ -126,6 +128,39 @@ def test_a_request_is_read_before_the_socket_is_closed() -> None:
     ]
 
 
+def test_what_answers_a_request_is_written_after_it() -> None:
+    two = (ours(10, 1, 79, "PSH, ACK"), ours(11, 80, 79, "PSH, ACK"))
+    request = theirs(12, 1, "PSH, ACK", payload_bytes=50)
+    answer = (ours(12, 159, 100, "PSH, ACK", ack=51), theirs(22, 259, seq=51))
+    lines = script((*TAIL[:3], *two, request, *answer)).splitlines()
+    at = next(at for at, line in enumerate(lines) if "1:51(50)" in line)
+    assert lines[at + 1 : at + 3] == ["+0 read(4, ..., 50) = 50", "+0 write(4, ..., 100) = 100"]
+
+
+@pytest.mark.parametrize(("acked", "want"), [(1, True), (80, False)])
+def test_small_segments_in_a_row_say_that_there_is_no_delay(acked: int, want: bool) -> None:
+    small = (ours(10, 1, 79, "PSH, ACK"), theirs(11, acked), ours(12, 80, 1448), theirs(20, 1528))
+    text = script((*TAIL[:3], *small, ours(21, 1528, 9), ours(22, 1537, 1448), theirs(30, 2985)))
+    assert "TCP_NODELAY" not in text
+    text = script((*TAIL[:3], *small[:2], ours(12, 80, 79, "PSH, ACK"), theirs(20, 159)))
+    assert ("+0 setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4) = 0" in text) is want
+
+
+def test_a_copy_that_the_network_made_is_not_expected() -> None:
+    copy = replace(TAIL[3], sent_ns=None, arrived_ns=12 * MS, again=True)
+    assert script((*TAIL[:6], copy, *TAIL[6:])) == script(TAIL)
+
+
+@pytest.mark.parametrize(("mss", "mtu"), [(1440, None), (536, None), (8960, 9020)])
+def test_segments_are_as_long_as_their_path_took(mss: int, mtu: int | None) -> None:
+    steps = tuple(replace(step, mss=mss) if "SYN" in step.flags else step for step in TAIL)
+    lines = script(steps).splitlines()
+    assert f"+0 setsockopt(3, SOL_TCP, TCP_MAXSEG, [{mss}], 4) = 0" in lines
+    assert [line for line in lines if " mtu " in line] == (
+        [f" ip link set dev tun0 mtu {mtu}`"] if mtu else []
+    )
+
+
 def test_settings_of_somebody_else_run_no_commands() -> None:
     hostile = {"net.ipv4.tcp_sack": "1; reboot", "net.ipv4.$(reboot)": "1"}
     text = script(TAIL, sysctls=hostile, congestion_control='x"', about=("a\n`reboot`",))
@@ -135,11 +170,24 @@ def test_settings_of_somebody_else_run_no_commands() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "why"),
-    [(TAIL[:3], "its sender sent no data"), (TAIL[3:], "its SYN is not there")],
+    [
+        (TAIL[:3], "its sender sent no data"),
+        (TAIL[3:], "its SYN is not there"),
+        ((replace(TAIL[0], payload_bytes=9), *TAIL[1:]), r"its SYN has data \(Fast Open\)"),
+        ((TAIL[0], replace(TAIL[1], mss=65_495), *TAIL[2:]), "offers an MSS of 65495"),
+    ],
 )
 def test_what_cannot_be_a_script_is_refused(steps: tuple[Step, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         script(steps)
+
+
+def test_a_run_whose_sender_was_told_by_icmp_gives_no_script() -> None:
+    row = {"network": "a", "config": "c", "congestion_control": "reno"}
+    network = {"path_mtu": {"bytes": 1400, "icmp": True}}
+    run = SimpleNamespace(meta={"scenario": {"networks": {"a": network}}})
+    with pytest.raises(ValueError, match="ICMP told its sender"):
+        made_under(run, SimpleNamespace(row=row))  # type: ignore[arg-type]
 
 
 def test_of_a_capture_every_byte_up_to_the_end_is_expected(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from rexmit.cli import completion
 from rexmit.cli.commits import CommitsOptions, say, show
 from rexmit.cli.front import Argument, Option
+from rexmit.cli.judged import check_places
 from rexmit.errors import judging
 from rexmit.options import typed
 
@@ -65,15 +66,16 @@ def bisect(options: BisectOptions) -> None:
     from rexmit.library.bisect import bisect as find
     from rexmit.progress import for_stream
 
+    judging()
+    check_places(options.junit)
     how = options.asked(Question)
-    with judging():
-        first = find(
-            options.what,
-            how,
-            out=options.out,
-            on_step=say,
-            progress=for_stream(sys.stderr, "steps", transient=True),
-        )
+    first = find(
+        options.what,
+        how,
+        out=options.out,
+        on_step=say,
+        progress=for_stream(sys.stderr, "steps", transient=True),
+    )
     show(first, options, _lines(first))
 
 

@@ -14,7 +14,7 @@ from rexmit.cli.html import write as write_page
 from rexmit.cli.judged import Junit, for_machines
 from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
-from rexmit.errors import UserError
+from rexmit.errors import UserError, judging
 from rexmit.options import typed
 
 if TYPE_CHECKING:
@@ -205,6 +205,8 @@ def diff(options: DiffOptions) -> None:
         raise UserError("--ktap and --json are two formats", "leave one of them out", usage=True)
     # A broken limit is an error before anything is read.
     most = None if options.worse_than is None else share(options.worse_than)
+    if most is not None:
+        judging()
     of_traces = library.is_of_traces(options.run_a, options.run_b)
     if options.packets is not None:
         if of_traces:

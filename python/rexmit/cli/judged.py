@@ -38,8 +38,18 @@ def for_machines(
             for line in formats.ktap(number, one):
                 outputs.line(line)
     if junit is not None:
-        with judging():
-            write_bytes(junit, formats.junit(every, command))
+        write_bytes(junit, formats.junit(every, command))
+
+
+def check_places(*paths: Path | None) -> None:
+    """Raises OSError where a file that was asked for can have no place, before kernels run."""
+    from rexmit.store.files import writing
+    from rexmit.store.opening import opened
+
+    for path in paths:
+        if path is not None:
+            with writing(path), opened(path.parent):
+                pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +86,8 @@ def judge(options: TestsOptions, run: Callable[[OnStart, OnResult], Judged]) -> 
     from rexmit.gate.formats import ktap, ktap_head, summary
     from rexmit.store.files import write_bytes
 
+    judging()
+    check_places(options.junit)
     done = 0
 
     def on_start(kernel: str, tests: int) -> None:
@@ -93,10 +105,9 @@ def judge(options: TestsOptions, run: Callable[[OnStart, OnResult], Judged]) -> 
             # Whoever reads it waits for each.
             outputs.flush()
 
-    with judging():
-        judged = run(on_start, on_result)
-        if options.junit is not None:
-            write_bytes(options.junit, judged.junit())
+    judged = run(on_start, on_result)
+    if options.junit is not None:
+        write_bytes(options.junit, judged.junit())
     if options.as_json:
         print_json(judged.as_json())
     outputs.note(summary(judged.results))

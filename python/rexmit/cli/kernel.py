@@ -93,18 +93,18 @@ def build(options: BuildOptions) -> None:
     from rexmit.library.kernels import built as build_kernel
     from rexmit.progress import for_stream
 
+    judging()
     configs = [*(options.config or ()), *(["debug"] if options.debug else ())]
-    with judging():
-        kernel, new = build_kernel(
-            options.source,
-            hz=options.hz,
-            patches=options.patch or (),
-            configs=configs,
-            jobs=options.jobs,
-            unconfined=options.unconfined,
-            install=options.install,
-            progress=for_stream(sys.stderr, "steps", transient=True),
-        )
+    kernel, new = build_kernel(
+        options.source,
+        hz=options.hz,
+        patches=options.patch or (),
+        configs=configs,
+        jobs=options.jobs,
+        unconfined=options.unconfined,
+        install=options.install,
+        progress=for_stream(sys.stderr, "steps", transient=True),
+    )
     # The name alone on standard output, for scripts.
     outputs.line(kernel.name)
     built = (

@@ -96,6 +96,7 @@ def exec_(options: ExecOptions) -> None:
 
     from rexmit.library.kernel_exec import Inside, kernel_exec
 
+    judging()
     inside = as_typed(
         Inside,
         options,
@@ -103,14 +104,13 @@ def exec_(options: ExecOptions) -> None:
         env=options.env or (),
         hang_limit_s=options.hang_limit or None,
     )
-    with judging():
-        ended = kernel_exec(
-            options.argv,
-            inside,
-            keep=options.keep,
-            on_stdout=_writer(sys.stdout.fileno()),
-            on_stderr=_writer(sys.stderr.fileno()),
-        )
+    ended = kernel_exec(
+        options.argv,
+        inside,
+        keep=options.keep,
+        on_stdout=_writer(sys.stdout.fileno()),
+        on_stderr=_writer(sys.stderr.fileno()),
+    )
     if ended.splat:
         outputs.say(f"rexmit: {SPLATTED}:")
         for line in ended.splat:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from rexmit import outputs
 from rexmit.cli.front import Argument, Option
 from rexmit.cli.judged import TestsOptions, judge
 from rexmit.options import as_typed, typed
@@ -61,4 +62,9 @@ def kselftest(options: KselftestOptions) -> None:
     from rexmit.library.kselftest import kselftest as run
 
     how = as_typed(Selftests, options, hang_limit_s=options.hang_limit or None)
-    judge(options, lambda start, result: run(options.target, how, on_start=start, on_result=result))
+    judge(
+        options,
+        lambda start, result: run(
+            options.target, how, on_start=start, on_result=result, on_note=outputs.note
+        ),
+    )

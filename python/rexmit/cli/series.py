@@ -9,6 +9,7 @@ from typing import Annotated
 from rexmit.cli import completion
 from rexmit.cli.commits import CommitsOptions, say, show
 from rexmit.cli.front import Argument, Option
+from rexmit.cli.judged import check_places
 from rexmit.errors import judging
 from rexmit.options import typed
 
@@ -80,13 +81,14 @@ def series(options: SeriesOptions) -> None:
     from rexmit.library.series import series as judge
     from rexmit.progress import for_stream
 
+    judging()
+    check_places(options.junit)
     how = options.asked(Range)
-    with judging():
-        every = judge(
-            options.what or USUAL,
-            how,
-            out=options.out,
-            on_step=say,
-            progress=for_stream(sys.stderr, "steps", transient=True),
-        )
+    every = judge(
+        options.what or USUAL,
+        how,
+        out=options.out,
+        on_step=say,
+        progress=for_stream(sys.stderr, "steps", transient=True),
+    )
     show(every, options, every.table())

@@ -127,11 +127,9 @@ def search(
 def _hold(step: Step, wanted: tuple[Verdict, ...]) -> None:
     if step.answer.verdict not in wanted:
         claim = "good" if Verdict.GOOD in wanted else "bad"
-        problem = UserError(
+        raise UserError(
             f"{step.commit} is said to be {claim}: {step.answer.verdict}", step.answer.lines
         )
-        problem.failed_with = EXIT_CANNOT_TELL
-        raise problem
 
 
 def _steps(commits: int) -> int:

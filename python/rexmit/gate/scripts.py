@@ -70,6 +70,11 @@ _NOT_FOUND: Final = re.compile(
 )
 """What a shell says of a program."""
 
+_TOLD: Final = re.compile(
+    r"^(?:\S+ syscall|inbound injected packet|outbound sniffed packet): ", re.M
+)
+"""What packetdrill says of what it did (`--verbose`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -96,17 +101,28 @@ class Case:
 
     def judge(self, done: Done, out: str, err: str) -> Attempt:
         """By packetdrill's exit status."""
+        verdict = judged(done.status, out, err, self.script)
         text = err or (f"exit status {done.status}" if done.status else "")
-        return Attempt(judged(done.status, err, self.script), text, out, causes=done.causes)
+        if verdict is not Verdict.GOOD and done.status == 0:
+            text = f"{err}{silent()}"
+        return Attempt(verdict, text, out, causes=done.causes)
 
 
-def judged(status: int, err: str, script: Path) -> Verdict:
+def silent() -> str:
+    """What is said of a program that is content, and did nothing."""
+    return (
+        "it told of no packet and no system call: either the script has none, or it is not "
+        f"packetdrill, which {argument('tool')} names"
+    )
+
+
+def judged(status: int, out: str, err: str, script: Path) -> Verdict:
     """What packetdrill says: of a kernel that does something else it names the script. With the
     same exit status it ends where it is older or newer than the kernel, and where the script calls
-    a program that is not there.
+    a program that is not there. What tells of nothing that it did is not believed.
     """
     if status == 0:
-        return Verdict.GOOD
+        return Verdict.GOOD if _TOLD.search(out) else Verdict.CANNOT_TELL
     if _NOT_FOUND.search(err):
         return Verdict.CANNOT_TELL
     names_it = any(line.startswith(f"{script.name}:") for line in err.splitlines())

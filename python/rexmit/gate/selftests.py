@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,9 +93,13 @@ class Selftest:
         if done.status == _SKIPPED or done.status > _MOST_STATUS:
             verdict = Verdict.CANNOT_TELL
         # The runner cannot tell a packetdrill that crashed from one that judged.
-        judged = {run: scripts.judged(run.status, run.faults, self.script) for run in runs}
-        failed = [run for run, one in judged.items() if one is not Verdict.GOOD]
-        if verdict is Verdict.WORSE and failed:
+        judged = {run: scripts.judged(run.status, run.log, run.faults, self.script) for run in runs}
+        failed = [
+            run
+            for run, one in judged.items()
+            if one is not Verdict.GOOD and (verdict is Verdict.WORSE or run.status == 0)
+        ]
+        if verdict is not Verdict.CANNOT_TELL and failed:
             shown = min(failed, key=lambda run: judged[run] is not Verdict.WORSE)
             causes = shown.own(done.causes)
             return Attempt(judged[shown], shown.text, shown.log, causes, parts=parts)
@@ -118,6 +122,8 @@ class _Run:
         """What is wrong."""
         if self.status == scripts.FAILED:
             return self.faults
+        if self.status == 0:
+            return scripts.silent()
         return f"packetdrill ended with {self.status}\n{self.faults}"
 
     def own(self, causes: str) -> str:
@@ -143,10 +149,14 @@ def _runs(err: str) -> Iterator[_Run]:
 
 @contextmanager
 def selftests(
-    wanted: str, tree: Source, tool: str | os.PathLike[str] | None
+    wanted: str,
+    tree: Source,
+    tool: str | os.PathLike[str] | None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Iterator[list[Selftest]]:
     """The tests that `wanted` means, as kselftest writes it: a folder, or a folder and a test
-    (`net/packetdrill:tcp_inq_client.pkt`). They are there until the end of the block.
+    (`net/packetdrill:tcp_inq_client.pkt`). They are there until the end of the block. `tell` hears
+    of what takes long: a compressed tarball has no list of its files, and is read to its end.
 
     Raises UserError where the tree has none.
     """
@@ -161,6 +171,7 @@ def selftests(
         top = tree.path
         if tree.kind != "tree":
             top = scratch / "tree"
+            tell(f"Reading all of {tree.path} for its tests")
             with NewTree(top, tree.spec) as new:
                 tarball.extract(
                     tree.path,

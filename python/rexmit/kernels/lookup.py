@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.kernels import checksums, recipe, source
 from rexmit.kernels.cache import kernels
 from rexmit.kernels.kernel import QEMU, UML, Kernel
@@ -41,7 +41,8 @@ def _meant(spec: str | None) -> Kernel:
     if recipe.is_series(series) and re.fullmatch("[0-9]{0,6}", hz_text):
         hz = int(hz_text or recipe.DEFAULT_HZ)
         built = [k for k in present if k.engine == UML]
-        meant = [k for k in built if (k.series, k.hz, list(k.patches)) == (series, hz, patches)]
+        alike = [k for k in built if (k.series, list(k.patches)) == (series, patches)]
+        meant = [k for k in alike if k.hz == hz]
         usable = [k for k in meant if k.current]
         chosen = [k for k in usable if k.source.startswith("debian ")]
         if not chosen and spec is not None:
@@ -70,7 +71,10 @@ def _meant(spec: str | None) -> Kernel:
         )
         why = "was built with other options or patches" if meant else "is not built"
         build = f"Build it{'' if is_debians(series) else ' from its source'}: {command}"
-        raise UserError(f"kernel {wanted} {why}", [build, *_listing(present)])
+        others = [k for k in alike if k.current and k.hz != hz]
+        other = "+".join([f"{series}@{others[0].hz}", *patches]) if len(others) == 1 else ""
+        hint = [f"Did you mean {argument('kernel', other)}?"] if other else []
+        raise UserError(f"kernel {wanted} {why}", [*hint, build, *_listing(present)])
     matches = [k for k in present if k.name == wanted] or [
         k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
     ]

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 
 
 def made_under(run: Run, flow: Flow) -> Conditions:
-    """Of a transfer of a run: its scenario's settings, and who ran it."""
-    ran = runner(run.meta)
+    """Of a transfer of a run: its scenario's settings, and who ran it. Raises ValueError where ICMP
+    told the sender of its path's MTU.
+    """
     scenario = run.meta.get("scenario") or {}
+    network = (scenario.get("networks") or {}).get(flow.row["network"]) or {}
+    if (network.get("path_mtu") or {}).get("icmp"):
+        raise ValueError("ICMP told its sender of a smaller MTU, and a run's captures have no ICMP")
+    ran = runner(run.meta)
     config = (scenario.get("configs") or {}).get(flow.row["config"]) or {}
     about = [f"{title(flow)}.", f"The server is the stack under test: {ran.words}."]
     if ran.engine == "model":

@@ -37,6 +37,12 @@ _RECEIVE: Final = "net.ipv4.tcp_rmem"
 _MSS: Final = 1460
 """That of packetdrill's interface, in either family."""
 
+_MOST_MSS: Final = 32_767
+"""Of TCP_MAXSEG (`MAX_TCP_WINDOW`)."""
+
+_STAMP: Final = 12
+"""Bytes of a segment that its timestamps take (RFC 7323, appendix A)."""
+
 _WIDTH: Final = 96
 
 
@@ -73,8 +79,13 @@ class _Script:
 
     def __init__(self, picture: Picture, conditions: Conditions) -> None:
         self._picture, self._conditions = picture, conditions
+        self._is_beside = any(
+            self._ours(step) and step.sent_ns is not None for step in picture.steps
+        )
         self._steps = [
-            step for step in picture.in_order() if step.kind != RECORDED and step.flags != "none"
+            step
+            for step in picture.in_order()
+            if step.kind != RECORDED and step.flags != "none" and not self._is_copy(step)
         ]
         self._data = [step for step in self._steps if self._is_new(step)]
         if not self._data:
@@ -82,13 +93,21 @@ class _Script:
         if "SYN" not in self._steps[0].flags:
             raise ValueError("its SYN is not there: what its ends agreed on is not known")
         self._syns = [step for step in self._steps if "SYN" in step.flags]
+        if any(step.payload_bytes for step in self._syns):
+            raise ValueError(
+                "its SYN has data (Fast Open), and a script's kernel knows no cookie of the peer's"
+            )
         self._mss = min((step.mss for step in self._syns if step.mss), default=536)
+        self._offer = next((step.mss for step in self._syns if self._ours(step)), None) or _MSS
+        if self._offer > _MOST_MSS:
+            raise ValueError(f"its SYN offers an MSS of {self._offer}: TCP_MAXSEG ends at 32767")
         self._stamps = self._first_stamps()
         self._passive = not self._ours(self._steps[0])
         self._ends = self._writes()
         self._reached, self._acked_before = self._acked_by_data()
         self._gone = self._lost_on_the_way()
         fins = (one for one in self._steps if not self._ours(one) and "FIN" in one.flags)
+        self._no_delay = self._has_no_delay()
         self._fin_on_data = any("FIN" in one.flags for one in self._data)
         self._fin = next((one.seq + one.payload_bytes for one in fins), None)
         self._written = 0
@@ -109,8 +128,9 @@ class _Script:
             step = self._steps[at]
             yield from self._before(step)
             if not self._ours(step):
-                if self._sent_to > max(self._acked, 1):
-                    # What the packet lets out is there when it comes.
+                if self._sent_to > max(self._acked, 1) and not step.payload_bytes:
+                    # What the acknowledgement lets out is there when it comes; what answers a
+                    # request is not.
                     yield from self._program(step, at + 1, "+0")
                 yield f"{self._wait(step)} < {self._packet(step)}"
                 self._acked = max(self._acked, step.ack or 0)
@@ -136,6 +156,10 @@ class _Script:
 
     def _ours(self, step: Step) -> bool:
         return self._picture.is_data(step)
+
+    def _is_copy(self, step: Step) -> bool:
+        """Whether the network made it: the sender did not send it, and others were seen there."""
+        return self._ours(step) and step.sent_ns is None and self._is_beside
 
     def _is_new(self, step: Step) -> bool:
         return self._ours(step) and step.payload_bytes > 0 and not step.again
@@ -207,6 +231,11 @@ class _Script:
             yield "+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0"
         if (name := self._conditions.congestion_control) and _VALUE.fullmatch(name):
             yield f'+0 setsockopt(3, SOL_TCP, TCP_CONGESTION, "{name}", {len(name)}) = 0'
+        if self._offer != _MSS:
+            # In either family, whatever the MTU would give.
+            yield f"+0 setsockopt(3, SOL_TCP, TCP_MAXSEG, [{self._offer}], 4) = 0"
+        if self._no_delay:
+            yield "+0 setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4) = 0"
         if self._passive:
             yield "+0 bind(3, ..., ...) = 0"
             yield "+0 listen(3, 1) = 0"
@@ -245,7 +274,8 @@ class _Script:
         calls = []
         while self._written < len(self._ends):
             start = self._ends[self._written - 1] if self._written else 1
-            if start > reach or (start == reach and self._idle_before(start)):
+            alone = self._no_delay or self._idle_before(start)
+            if start > reach or (start == reach and alone):
                 break
             length = self._ends[self._written] - start
             calls.append(f"write({descriptor}, ..., {length}) = {length}")
@@ -275,6 +305,21 @@ class _Script:
         """Whether all before that byte was acknowledged when it was sent."""
         place = bisect_left(self._reached, seq)
         return place < len(self._reached) and self._acked_before[place] >= seq
+
+    def _has_no_delay(self) -> bool:
+        """Whether a small segment left while another was not acknowledged (`tcp_minshall_check`):
+        TCP_NODELAY lets it."""
+        stamp = _STAMP if any(one.timestamps for one in self._data) else 0
+        full = max(self._mss - stamp, 1)
+        acked = small_end = 0
+        for step in self._steps:
+            if not self._ours(step):
+                acked = max(acked, step.ack or 0)
+            elif self._is_new(step) and step.payload_bytes % full and "FIN" not in step.flags:
+                if small_end > acked:
+                    return True
+                small_end = step.seq + step.payload_bytes
+        return False
 
     def _acked_by_data(self) -> tuple[list[int], list[int]]:
         """The furthest byte that each packet of new data or one before it begins with, and what was
@@ -317,8 +362,8 @@ class _Script:
         ]
         if all(step.payload_bytes <= self._mss for step in self._steps if self._ours(step)):
             commands.append("ip link set dev tun0 gso_max_segs 1")
-        if self._mss > _MSS:
-            commands.append(f"ip link set dev tun0 mtu {self._mss + 60}")
+        if self._offer > _MSS:
+            commands.append(f"ip link set dev tun0 mtu {self._offer + 60}")
         if commands:
             yield "`" + "\n ".join(commands) + "`"
 

@@ -82,11 +82,7 @@ def export_flow(flow: AnyFlow, form: str, *, at: float | None = None) -> str:
     connection over several paths, which neither can tell.
     """
     if isinstance(flow, PathFlow):
-        raise UserError(
-            f"{form} is of one path, and this connection took {len(flow.subflows)}",
-            "draw it: .pdf, .png or .svg",
-            usage=True,
-        )
+        raise _many(form, flow, "draw it: .pdf, .png or .svg")
     if form not in EXPORTS:
         raise UserError(argument("form", form), f"of {', '.join(EXPORTS)}", usage=True)
     return EXPORTS[form](_picture(flow, at))
@@ -117,10 +113,7 @@ def scripted(
     """
     flow = open_flow(of, which, at=at)
     if isinstance(flow, PathFlow):
-        raise UserError(
-            f"a packet script is of one path, and this connection took {len(flow.subflows)}",
-            usage=True,
-        )
+        raise _many("a packet script", flow)
     try:
         if isinstance(flow, Traced):
             conditions = captured_under(flow)
@@ -129,6 +122,17 @@ def scripted(
         return write(_picture(flow, None), conditions)
     except ValueError as error:
         raise UserError(f"flow {flow.number}: {error}") from None
+
+
+def _many(what: str, flow: PathFlow, hint: str | None = None) -> UserError:
+    """Why bursts, over one path or over several, cannot be told as one page."""
+    count = len(flow.subflows)
+    over = f" over {count} paths" if count > 1 else ""
+    return UserError(
+        f"{what} is of one page over one path, and flow {flow.number} sent bursts{over}",
+        hint,
+        usage=True,
+    )
 
 
 EXPORTS: Final = {"xpl": xplot, "qlog": qlog}

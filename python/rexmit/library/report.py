@@ -99,7 +99,7 @@ def report(
             )
     except OSError as error:
         raise UserError(
-            f"{path}: cannot be written: {error.strerror or error}", "name another file: -o FILE"
+            f"{path}: cannot be written: {error.strerror or error}", "name another file"
         ) from error
     return Report(
         path,

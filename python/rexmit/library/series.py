@@ -44,9 +44,8 @@ class Range(Commits):
 
     def __post_init__(self) -> None:
         if (self.commits is None) is (self.mbox is None):
-            raise UserError(
-                f"give {argument('commits')} or {argument('mbox')}, not both", usage=True
-            )
+            both = "" if self.commits is None else ", not both"
+            raise UserError(f"give {argument('commits')} or {argument('mbox')}{both}", usage=True)
         if self.commits is not None:
             base, dots, last = self.commits.partition("..")
             if not base or not dots or last.startswith("."):

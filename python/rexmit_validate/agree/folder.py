@@ -144,8 +144,9 @@ class Folder:
             data = read(self.path / META)
             _CHECK(data, "")
         except (OSError, ValueError) as error:
+            why = f"{META}: {error.strerror}" if isinstance(error, OSError) else error
             raise UserError(
-                f"{self.path} is no folder of `rexmit validate agree` ({error})",
+                f"{self.path} is no folder of `rexmit validate agree` ({why})",
                 "make one: rexmit validate agree --keep DIR",
             ) from None
         return About(**{one.name: data[one.name] for one in fields(About) if one.name in data})

@@ -13,7 +13,7 @@ from rexmit.cli import completion
 from rexmit.cli.front import Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.judged import Junit, for_machines
+from rexmit.cli.judged import Junit, check_places, for_machines
 from rexmit.cli.limits import (
     ClusterCa,
     ClusterCert,
@@ -128,6 +128,8 @@ def agree(options: AgreeOptions) -> None:
     from rexmit_validate.agree import report
     from rexmit_validate.library import agree as library
 
+    judging()
+    check_places(options.junit, options.html)
     at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
     if options.against is not None and options.again is None:
         raise UserError("--against is for --again", usage=True)
@@ -152,18 +154,16 @@ def agree(options: AgreeOptions) -> None:
                 *("ticks", "html", "ktap", "junit", "as_json", "fail_under"),
             ),
         )
-        with judging():
-            status = _one(options.case, options.kernel, options.stack, show=options.show)
+        status = _one(options.case, options.kernel, options.stack, show=options.show)
         raise SystemExit(status)
-    with judging():
-        if options.again is not None:
-            agreement = library.agree_again(
-                options.again, stack=options.stack, against=options.against, ticks=options.ticks
-            )
-        else:
-            asked = as_typed(library.Cases, options, cluster=at)
-            progress = for_stream(sys.stderr, "cases")
-            agreement = library.agree(asked, keep=options.keep, progress=progress)
+    if options.again is not None:
+        agreement = library.agree_again(
+            options.again, stack=options.stack, against=options.against, ticks=options.ticks
+        )
+    else:
+        asked = as_typed(library.Cases, options, cluster=at)
+        progress = for_stream(sys.stderr, "cases")
+        agreement = library.agree(asked, keep=options.keep, progress=progress)
     rates, about = agreement.rates, agreement.about
     if options.ktap or options.junit is not None:
         every = library.lines(agreement)

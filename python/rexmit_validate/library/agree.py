@@ -24,7 +24,7 @@ from rexmit_validate.agree import report as words
 from rexmit_validate.agree.beside import Beside
 from rexmit_validate.agree.beside import run as run_beside
 from rexmit_validate.agree.case import Case
-from rexmit_validate.agree.folder import About, Folder
+from rexmit_validate.agree.folder import META, About, Folder
 from rexmit_validate.agree.judge import Judged
 from rexmit_validate.agree.kernel import run_alone
 from rexmit_validate.agree.logs import Wanted, kernel_logs, room_of
@@ -229,6 +229,11 @@ def agree_case(
         version, hz = engine.kernel.version, engine.kernel.hz
     else:
         folder = Folder(path.parent)
+        if not (folder.path / META).is_file():
+            raise UserError(
+                f"{path} is neither a scenario (.toml) nor a case of `rexmit validate agree`",
+                "name a case by its folder: DIR/SEED-NUMBER",
+            )
         about = folder.about()
         number = next((n for n, one in folder.cases().items() if one.name == path.name), None)
         if number is None or number not in (outcomes := folder.outcomes()):

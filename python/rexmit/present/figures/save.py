@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from rexmit.errors import UserError, by_caller
+from rexmit.errors import UserError
 from rexmit.present.figures import formats
 from rexmit.present.figures.style import RC, styled
 from rexmit.store.files import whole_file
@@ -78,12 +78,16 @@ def _save(canvas: Canvas, path: Path, ending: str) -> None:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[IO[bytes]]:
+    new = [one for one in (path.parent, *path.parent.parents) if not one.exists()]
     try:
         named_folder(path.parent)
         with whole_file(path) as file:
             yield file
     except OSError as error:
+        # Folders that have nothing in them now.
+        with suppress(OSError):
+            for one in new:
+                one.rmdir()
         raise UserError(
-            f"{path}: cannot be written: {error.strerror or error}",
-            by_caller(called="choose another folder", typed="choose another folder with --out DIR"),
+            f"{path}: cannot be written: {error.strerror or error}", "choose another folder"
         ) from error
