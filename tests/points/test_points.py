@@ -375,6 +375,36 @@ def test_many_retransmissions_on_their_way_take_little_memory(
     assert many - few < 100_000
 
 
+def test_what_a_client_sent_in_vain_the_capture_beside_it_tells(tmp_path: Path) -> None:
+    """Beside the server nothing was missing: it saw one request, and answered it."""
+    way = 0.02
+    passed = [
+        Packet(0.0, True, SYN, seq=99, id=1),
+        Packet(0.0, False, SYN | ACK, seq=499, ack=100, id=1),
+        Packet(0.0, True, seq=100, ack=500, id=2),
+        Packet(0.0, True, seq=100, ack=500, length=80, id=3),
+        Packet(0.0, False, seq=500, ack=180, length=900, id=2),
+        Packet(0.0, True, seq=180, ack=1400, id=4),
+    ]
+    at_server = [way + 2 * way * trip for trip in (0, 0, 1, 1, 1, 2)]
+    seen = [replace(one, at=at) for one, at in zip(passed, at_server, strict=True)]
+    sent = [replace(one, at=one.at - way if one.by_client else one.at + way) for one in seen]
+    lost = [
+        Packet(30.0 + at, True, seq=180, ack=1400, length=80, id=5 + number)
+        for number, at in enumerate((0.0, 0.3, 0.9, 2.1, 4.5))
+    ]
+    files = [tmp_path / "client.pcap", tmp_path / "server.pcap"]
+    write(files[0], [*sent, *lost])
+    write(files[1], seen)
+    both = rexmit.trace(files)
+    (share,) = (
+        both.scan("account")
+        .filter(pl.col("asked"), pl.col("owner") == "peer-gone")
+        .collect()["length_ns"]
+    )
+    assert share >= 4_000_000_000
+
+
 def test_what_is_asked_wrongly_is_told(corpus: Corpus) -> None:
     one, other = (capture(corpus, "campus", point) for point in ("sender", "receiver"))
     strange = capture(corpus, "wireless", "receiver")

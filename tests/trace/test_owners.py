@@ -21,6 +21,7 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.memory import tables
 from rexmit.tracing.owners import NOBODY, owners
 from rexmit.tracing.sentences import time
+from rexmit.tracing.troubles import troubles
 
 S = 1_000_000_000
 
@@ -112,6 +113,27 @@ def test_what_was_in_vain_is_not_healthy(tmp_path: Path) -> None:
         assert words in only
     (only,) = of(tmp_path, short)
     assert only.startswith("healthy ")
+
+
+def test_what_ended_quickly_and_in_vain_is_not_healthy(tmp_path: Path) -> None:
+    for by, label in (("server", "not slow"), ("client", "healthy")):
+        made = [connection(duration_s=10.0, reset_by=by, reset_state="established")]
+        kept = write_trace(tmp_path / by, connections=made, account=[share(longest_ns=1)])
+        (only,) = time.said((), 1, wrong=troubles(kept))
+        assert only.label == label
+        assert ("but the server reset the only connection" in only.text) == (by == "server")
+
+
+def test_a_window_that_only_one_syn_scales_is_small(tmp_path: Path) -> None:
+    for scale, words in (("-", "Only one of both SYNs offers window scaling"), ("7", "Let its")):
+        signatures = {
+            "forward_syn_signature": "64:1460:mss*44,7:mss,sok,ts,nop,ws:df,id+:0",
+            "backward_syn_signature": f"64:1460:mss*44,{scale}:mss:df:0",
+        }
+        full = share(owner="receiver-window", length_ns=8 * S)
+        made = [connection(duration_s=10.0, **signatures)]
+        (only,) = told(write_trace(tmp_path / scale, connections=made, account=[full]))
+        assert words in only
 
 
 def test_a_refusal_that_takes_no_time_is_one(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ class Owned:
     senders' retransmissions were needed, or it is not known whether they were; some followed on
     timeouts; of their peers' in the same connections `peers_needed` were. Of its connections some
     were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back, and the
-    one SYN of some was answered more than once; of others the last request was answered by a reset;
+    one SYN of some was answered more than once; of some only one SYN offered window scaling
+    (`half_scaled`); of others the last request was answered by a reset;
     of `alerted` a fatal alert ended the TLS handshake, most often at `host` an `alert`. Of
     congestion `marks` their senders heard. Where names were looked up, `connections` are those, the
     longest of `name`; there is no `number`.
@@ -105,6 +106,7 @@ class Owned:
     unanswered: int = 0
     reset: int = 0
     answered_again: int = 0
+    half_scaled: int = 0
     alerted: int = 0
     alert: str = ""
     name: str = ""
@@ -139,6 +141,8 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
+    # Behind the comma a signature has the scale of the window, or that the SYN has none.
+    unscaled = pl.col("syn_signature").str.contains(",-:", literal=True)
     # A handshake in which nothing was sent twice took a round trip.
     of_server = pl.col("direction") == "backward"
     once = (
@@ -146,6 +150,7 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
         .group_by("connection")
         .agg(
             (pl.col("syns").max() < 2).alias("once"),
+            ((unscaled.sum() == 1) & (unscaled.count() > 1)).alias("half_scaled"),
             (
                 (pl.col("syns").filter(of_server).max() > 1)
                 & (pl.col("syns").filter(~of_server).max() == 1)
@@ -309,7 +314,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
-            pl.col("alert", "answered_again").first(),
+            pl.col("alert", "answered_again", "half_scaled").first(),
             pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").max(),
         )
         .group_by("owner", "host")
@@ -319,7 +324,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
-            pl.col("reset", "answered_again").sum(),
+            pl.col("reset", "answered_again", "half_scaled").sum(),
             pl.col("alert").count().alias("alerted"),
             pl.col("alert").drop_nulls().mode().sort().first(),
             pl.col("slow_least_ns").min(),
@@ -345,7 +350,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("connections", "stretches", "slow").sum(),
             pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").sum(),
             pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
-            pl.col("answered_again").sum(),
+            pl.col("answered_again", "half_scaled").sum(),
             pl.col("alert").drop_nulls().first().fill_null(""),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),

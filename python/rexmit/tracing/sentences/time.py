@@ -178,6 +178,11 @@ _ANSWERED_AGAIN: Final = (
     "Look at the load of its program (ss -lt shows the queue), and at the loss on the path.",
 )
 
+_HALF_SCALED: Final = (
+    _TEXTS["receiver-window"][0],
+    "Only one of both SYNs offers window scaling: no window is above 64 kB; see what strips it.",
+)
+
 _ONE_BY_ONE: Final = (
     "{host} waited for one round trip to {peer} after the other",
     "Let its program ask for more at a time, keep connections open, or bring the two nearer.",
@@ -215,6 +220,8 @@ def _texts(one: Owned) -> tuple[str, str]:
                 return texts
     if one.owner == "unanswered" and one.reset == one.connections:
         return _RESET
+    if one.owner == "receiver-window" and one.half_scaled == one.connections:
+        return _HALF_SCALED
     if one.owner == "tls-set-up" and one.alerted == one.connections:
         return _ALERT
     if one.owner == "round-trip" and one.most_s < SLOW_S and one.stretches > 1:
