@@ -335,9 +335,24 @@ impl Flow {
         self.path.held_back.filter(|_| self.path.away)
     }
 
-    /// Of what queues so long, its acknowledgements do so for as long as this: they queue if that is most.
-    pub fn waits_back(&mut self, queue: Duration, acks: Duration) {
-        self.path.back = acks * 2 > queue;
+    /// Of what queues so long, its acknowledgements do so for as long as this, if that is known: they queue if that is most.
+    pub fn waits_back(&mut self, queue: Duration, acks: Option<Duration>) {
+        let back = acks.is_some_and(|acks| acks * 2 > queue);
+        self.path.waits_back(back);
+    }
+
+    /// One of its packets came by.
+    #[inline]
+    pub fn stamped(&mut self, step: &Step) {
+        if let Some((stamp, _)) = step.stamps {
+            self.path.stamped(stamp, step.at);
+        }
+    }
+
+    /// For how long a packet had waited when it came by, by its stamp.
+    pub fn late(&self, step: &Step) -> Option<Duration> {
+        let (stamp, _) = step.stamps?;
+        self.path.late(stamp, step.at)
     }
 
     /// This acknowledges several segments at once.
@@ -625,7 +640,7 @@ impl Flow {
                 lens: [self.sent.len, new.len],
                 mss: full,
                 queued,
-                back: self.path.back,
+                back: self.path.queues_back(),
                 own_queue: self.path.held_back.is_some() && !self.path.away,
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),

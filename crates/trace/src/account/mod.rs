@@ -194,6 +194,7 @@ impl Account {
             }
             return;
         }
+        self.flows[me].stamped(step);
         if let Some(ack) = step.ack {
             let echoed = self.flows[me].is_acked(step.seq);
             let stamp = step.stamps.map(|(value, _)| value).filter(|_| echoed);
@@ -236,8 +237,8 @@ impl Account {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         let near = self.flows[me].beyond().unwrap_or(Duration::ZERO);
         if let Some(queue) = self.flows[peer].excess(sample, near) {
-            let left = self.flows[me].left(step, self.turns.start());
-            self.flows[peer].waits_back(queue, step.at.since(left));
+            let late = self.flows[me].late(step);
+            self.flows[peer].waits_back(queue, late);
         }
     }
 
@@ -271,8 +272,8 @@ impl Account {
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
         if let Some(late) = flow.held_back() {
             // What comes by late itself has waited on its own way.
-            let own = step.at.since(flow.left(step, self.turns.start()));
-            flow.waits_back(late, late - own);
+            let own = flow.late(step);
+            flow.waits_back(late, own.map(|own| late - own));
         }
         let busy = flow.is_busy();
         let mine = busy || self.turns.last() == Some(step.of);

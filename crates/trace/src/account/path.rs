@@ -8,6 +8,9 @@ use crate::sender_view::stamps::Stamps;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 pub(super) const QUEUED: Duration = Duration::from_millis(2);
 
+/// Packets in a row that show acknowledgements in a queue, at least.
+const BACK: u8 = 16;
+
 /// What is known of the way from the sender to its receiver and back.
 #[derive(Debug, Default)]
 pub(super) struct Path {
@@ -22,8 +25,8 @@ pub(super) struct Path {
     pub held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     pub away: bool,
-    /// What queues are its acknowledgements, by their stamps, and not its data.
-    pub back: bool,
+    /// How often in a row what queued were its acknowledgements, by stamps, and not its data.
+    back: u8,
     pub bottleneck: Bottleneck,
     /// The clock of the sender's stamps.
     stamps: Stamps,
@@ -67,6 +70,17 @@ impl Path {
         }
     }
 
+    /// A packet with this stamp came by at `at`.
+    #[inline]
+    pub fn stamped(&mut self, stamp: u32, at: Time) {
+        self.stamps.glance(stamp, at);
+    }
+
+    /// For how long a packet with this stamp had waited when it came by at `at`, if its clock is known.
+    pub fn late(&self, stamp: u32, at: Time) -> Option<Duration> {
+        self.stamps.late(stamp, at)
+    }
+
     /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
     pub fn is_late(&self, length: Duration) -> bool {
         let least = self.beyond.unwrap_or(Duration::ZERO);
@@ -81,7 +95,17 @@ impl Path {
 
     /// How long packets queue on it, if they do.
     pub fn queue(&self) -> Option<Duration> {
-        self.queue_of_both().filter(|_| !self.back)
+        self.queue_of_both().filter(|_| !self.queues_back())
+    }
+
+    /// What queues are its acknowledgements, or not, by one packet more.
+    pub fn waits_back(&mut self, back: bool) {
+        self.back = if back { self.back.saturating_add(1) } else { 0 };
+    }
+
+    /// What queues are its acknowledgements: a loss may make a few look so.
+    pub fn queues_back(&self) -> bool {
+        self.back >= BACK
     }
 }
 

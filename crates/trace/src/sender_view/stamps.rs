@@ -18,6 +18,10 @@ const TICKS: [i64; 8] = [
 ];
 /// Ticks that must have passed before their length is told: one of them more or less is then a small part.
 const ENOUGH: i64 = 20;
+/// Ticks after which it may turn out to be another.
+const MANY: i64 = 1_000;
+/// How often a clock is looked at that need not be known to the packet.
+const GLANCE: Duration = Duration::from_millis(10);
 /// How far two clocks go apart, at most, in parts of a million.
 const DRIFT: i64 = 100;
 
@@ -34,6 +38,8 @@ pub(crate) struct Stamps {
     tick: Option<usize>,
     /// Before so many ticks from `first`, the least that one of them took by any packet, and whether it is known from fewer.
     within: (i64, i64, bool),
+    /// Which length those before told.
+    told: Option<usize>,
     /// For each length, the monitor's time of the first stamp's tick by the earliest packet, ns from `first`.
     base: [i64; TICKS.len()],
     /// The least that this time can be, as no packet leaves before what it echoes has come.
@@ -90,15 +96,21 @@ impl Stamps {
     /// may have waited itself: so the least of all those between so many ticks and twice as many counts, and the longest time of
     /// that kind most.
     fn measure(&mut self, ticks: i64, measured: i64) {
-        let (end, least, known) = self.within;
+        let (end, least, _) = self.within;
         if ticks >= end {
             self.within = (ticks.saturating_mul(2), measured, self.tick.is_some());
-            self.tick = near(least).or(self.tick);
+            // Slow start fills a queue twice as fast as that empties, so that ticks seem twice as long for a while.
+            let told = near(least);
+            if self.tick.is_none() || (told == self.told && ticks >= MANY) {
+                self.tick = told.or(self.tick);
+            }
+            self.told = told;
         } else {
             self.within.1 = least.min(measured);
         }
+        let (_, least, known) = self.within;
         if !known || self.tick.is_none() {
-            self.tick = near(self.within.1).or(self.tick);
+            self.tick = near(least).or(self.tick);
         }
     }
 
@@ -125,6 +137,22 @@ impl Stamps {
         let base = self.base[tick].max(self.floor[tick].unwrap_or(i64::MIN));
         let next = begun + Duration::from_nanos(base + (ticks + 1) * TICKS[tick]);
         at.min(next)
+    }
+
+    /// As [`learn`](Stamps::learn), of a packet now and then: of many at a time one tells as much.
+    #[inline]
+    pub(crate) fn glance(&mut self, value: u32, at: Time) {
+        if self.first.is_none() || at - self.seen >= GLANCE {
+            self.learn(value, at, None);
+        }
+    }
+
+    /// For how long a packet that came by at `at` had waited, at least; none where the clock is not known.
+    pub(crate) fn late(&self, value: u32, at: Time) -> Option<Duration> {
+        self.tick?;
+        let drift = (at - self.seen).as_nanos().max(0) / 1_000_000 * DRIFT;
+        let late = (at - self.sent(value, at)).as_nanos() - drift;
+        Some(Duration::from_nanos(late.max(0)))
     }
 }
 

@@ -965,7 +965,7 @@ fn a_queue_is_of_the_way_on_which_packets_wait() {
             clock += 500;
         }
         stamped(&mut script, true, 100, (clock, 0));
-        for round in 0..30_u32 {
+        for round in 0..80_u32 {
             let begun = script.server;
             for _ in 0..10 {
                 stamped(&mut script, false, 1_400, (clock, clock));
