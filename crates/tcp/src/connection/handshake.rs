@@ -32,9 +32,7 @@ pub(super) struct Handshake {
     look: Duration,
     /// The passive end waits for data.
     deferral: Option<Deferral>,
-    /// It was sent again.
-    repeated: bool,
-    /// Timeouts, and how often it was sent again at one of them (`num_timeout`, `num_retrans`).
+    /// Timeouts, and how often it was sent again, at one of them or because the SYN came again (`num_timeout`, `num_retrans`).
     timeouts: u32,
     retransmitted: u32,
     /// The timeout, in whole ticks.
@@ -100,8 +98,8 @@ pub(super) struct Outcome {
     /// The segment size that the peer announced.
     pub peer_mss: u32,
     pub rtt: Option<Duration>,
-    /// Timeouts that were needed.
-    pub timeouts: u32,
+    /// Retransmissions of our SYN or SYN-ACK, none unless a timeout was needed.
+    pub retransmissions: u32,
 }
 
 impl Handshake {
@@ -121,7 +119,6 @@ impl Handshake {
             first_sent: now,
             look: Duration::ZERO,
             deferral: None,
-            repeated: false,
             timeouts: 0,
             retransmitted: 0,
             timeout,
@@ -158,7 +155,7 @@ impl Handshake {
                 sack: self.settings.segments.sack,
                 timestamps: self.settings.segments.timestamps,
                 ecn: asks_for_marks(&self.settings)
-                    && !(self.repeated && self.settings.segments.ecn_fallback),
+                    && !(self.retransmitted > 0 && self.settings.segments.ecn_fallback),
             }
         } else {
             self.offered
@@ -208,7 +205,6 @@ impl Handshake {
         self.timeouts += 1;
         if due == Due::Send {
             self.retransmitted += 1;
-            self.repeated = true;
         }
         self.timeout = syn::next_timeout(
             !self.active,
@@ -239,7 +235,7 @@ impl Handshake {
         if !self.answered.allows(&self.clock, now) {
             return false;
         }
-        self.repeated = true;
+        self.retransmitted += 1;
         self.set_timer(now);
         true
     }
@@ -261,7 +257,8 @@ impl Handshake {
             ecn: offered.ecn,
             segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
         };
-        // The first SYN was answered after all (tcp_try_undo_spurious_syn).
+        // Retransmissions count where a timeout was needed (tcp_create_openreq_child sets undo_marker at one), and not where the
+        // first SYN was answered after all (tcp_try_undo_spurious_syn).
         let first = self
             .settings
             .timers
@@ -274,7 +271,11 @@ impl Handshake {
             window_scale: offered.window_scale.unwrap_or(0).min(14),
             peer_mss,
             rtt: self.rtt(now, local, echo.filter(|_| offered.timestamps)),
-            timeouts: if spurious { 0 } else { self.retransmitted },
+            retransmissions: if self.timeouts == 0 || spurious {
+                0
+            } else {
+                self.retransmitted
+            },
         }
     }
 
@@ -282,7 +283,7 @@ impl Handshake {
     fn rtt(&self, now: Time, local: &Local, echo: Option<u32>) -> Option<Duration> {
         let estimator = self.settings.timers.estimator;
         let unit = estimator.stamp_unit(&self.clock);
-        if self.repeated || local.subflow.is_some_and(|options| options.echoed_rtt) {
+        if self.retransmitted > 0 || local.subflow.is_some_and(|options| options.echoed_rtt) {
             let units = estimator.stamp(&self.clock, now).wrapping_sub(echo?);
             return Some(unit * i64::from(units.max(1)));
         }
