@@ -32,7 +32,10 @@ pub(super) struct Handshake {
     look: Duration,
     /// The passive end waits for data.
     deferral: Option<Deferral>,
-    /// Timeouts, and how often it was sent again, at one of them or because the SYN came again (`num_timeout`, `num_retrans`).
+    /// It was sent again.
+    repeated: bool,
+    /// Timeouts, and how often it was sent again at one of them, with Linux also because the SYN came again (`num_timeout`,
+    /// `num_retrans`).
     timeouts: u32,
     retransmitted: u32,
     /// The timeout, in whole ticks.
@@ -119,6 +122,7 @@ impl Handshake {
             first_sent: now,
             look: Duration::ZERO,
             deferral: None,
+            repeated: false,
             timeouts: 0,
             retransmitted: 0,
             timeout,
@@ -155,7 +159,7 @@ impl Handshake {
                 sack: self.settings.segments.sack,
                 timestamps: self.settings.segments.timestamps,
                 ecn: asks_for_marks(&self.settings)
-                    && !(self.retransmitted > 0 && self.settings.segments.ecn_fallback),
+                    && !(self.repeated && self.settings.segments.ecn_fallback),
             }
         } else {
             self.offered
@@ -205,6 +209,7 @@ impl Handshake {
         self.timeouts += 1;
         if due == Due::Send {
             self.retransmitted += 1;
+            self.repeated = true;
         }
         self.timeout = syn::next_timeout(
             !self.active,
@@ -235,7 +240,9 @@ impl Handshake {
         if !self.answered.allows(&self.clock, now) {
             return false;
         }
-        self.retransmitted += 1;
+        self.repeated = true;
+        let counts = self.settings.timers.estimator == Estimator::LinuxMicros; // inet_rtx_syn_ack
+        self.retransmitted += u32::from(counts);
         self.set_timer(now);
         true
     }
@@ -283,7 +290,7 @@ impl Handshake {
     fn rtt(&self, now: Time, local: &Local, echo: Option<u32>) -> Option<Duration> {
         let estimator = self.settings.timers.estimator;
         let unit = estimator.stamp_unit(&self.clock);
-        if self.retransmitted > 0 || local.subflow.is_some_and(|options| options.echoed_rtt) {
+        if self.repeated || local.subflow.is_some_and(|options| options.echoed_rtt) {
             let units = estimator.stamp(&self.clock, now).wrapping_sub(echo?);
             return Some(unit * i64::from(units.max(1)));
         }
