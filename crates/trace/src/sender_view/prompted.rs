@@ -77,8 +77,8 @@ impl SenderView {
                     left && line.seq(copy.from) == one.seq && one.is_exceeded_by(copy.span)
                 };
                 let what = &mut piece.what;
-                let copies = core::iter::once(&mut what.first).chain(&mut what.again);
-                if let Some(copy) = copies.filter(is).next_back() {
+                let mut copies = core::iter::once(&mut what.first).chain(&mut what.again);
+                if let Some(copy) = copies.rfind(is) {
                     copy.returned = true;
                 }
             }
