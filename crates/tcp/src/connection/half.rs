@@ -103,7 +103,7 @@ mod tests {
             seq: iss,
             sack: true,
             ecn: false,
-            handshake_timeouts: 0,
+            handshake_retransmissions: 0,
             metrics: Metrics::default(),
         };
         sender.established(now, None, &peer);

@@ -34,7 +34,8 @@ pub(super) struct Handshake {
     deferral: Option<Deferral>,
     /// It was sent again.
     repeated: bool,
-    /// Timeouts, and how often it was sent again at one of them (`num_timeout`, `num_retrans`).
+    /// Timeouts, and how often it was sent again at one of them, with Linux also because the SYN came again (`num_timeout`,
+    /// `num_retrans`).
     timeouts: u32,
     retransmitted: u32,
     /// The timeout, in whole ticks.
@@ -100,8 +101,8 @@ pub(super) struct Outcome {
     /// The segment size that the peer announced.
     pub peer_mss: u32,
     pub rtt: Option<Duration>,
-    /// Timeouts that were needed.
-    pub timeouts: u32,
+    /// Retransmissions of our SYN or SYN-ACK, none unless a timeout was needed.
+    pub retransmissions: u32,
 }
 
 impl Handshake {
@@ -240,6 +241,8 @@ impl Handshake {
             return false;
         }
         self.repeated = true;
+        let counts = self.settings.timers.estimator == Estimator::LinuxMicros; // inet_rtx_syn_ack
+        self.retransmitted += u32::from(counts);
         self.set_timer(now);
         true
     }
@@ -261,7 +264,8 @@ impl Handshake {
             ecn: offered.ecn,
             segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
         };
-        // The first SYN was answered after all (tcp_try_undo_spurious_syn).
+        // Retransmissions count where a timeout was needed (tcp_create_openreq_child sets undo_marker at one), and not where the
+        // first SYN was answered after all (tcp_try_undo_spurious_syn).
         let first = self
             .settings
             .timers
@@ -274,7 +278,11 @@ impl Handshake {
             window_scale: offered.window_scale.unwrap_or(0).min(14),
             peer_mss,
             rtt: self.rtt(now, local, echo.filter(|_| offered.timestamps)),
-            timeouts: if spurious { 0 } else { self.retransmitted },
+            retransmissions: if self.timeouts == 0 || spurious {
+                0
+            } else {
+                self.retransmitted
+            },
         }
     }
 

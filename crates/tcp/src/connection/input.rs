@@ -124,7 +124,7 @@ impl Connection {
                 seq: segment.seq,
                 sack: agreed.sack,
                 ecn: agreed.ecn,
-                handshake_timeouts: outcome.timeouts,
+                handshake_retransmissions: outcome.retransmissions,
                 metrics: self.local.metrics,
             },
         );

@@ -127,7 +127,7 @@ mod tests {
             seq: SeqNum::new(0),
             sack: true,
             ecn: false,
-            handshake_timeouts: 0,
+            handshake_retransmissions: 0,
             metrics,
         };
         sender.established(now, Some(MILLI(rtt_ms)), &peer);

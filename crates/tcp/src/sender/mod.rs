@@ -158,7 +158,7 @@ impl Sender {
         peer.metrics.recall(self);
         self.timing.forget_back_off();
         self.output.last_sent = now;
-        self.window_mut().begin(peer.handshake_timeouts);
+        self.window_mut().begin(peer.handshake_retransmissions);
     }
 
     /// The socket has no owner any more (`SOCK_DEAD`): it is given up sooner.

@@ -222,9 +222,9 @@ impl<'a> Steering<'a> {
         self.congestion.usage.full_at(moment.tick());
     }
 
-    /// The window after a handshake that took so many timeouts (`tcp_init_transfer`).
-    pub(super) fn begin(&mut self, timeouts: u32) {
-        self.congestion.window.cwnd = match timeouts {
+    /// The window after a handshake that took so many retransmissions (`tcp_init_transfer`).
+    pub(super) fn begin(&mut self, retransmissions: u32) {
+        self.congestion.window.cwnd = match retransmissions {
             0 | 1 => self.first(),
             _ => 1,
         };

@@ -17,9 +17,9 @@ pub struct Peer {
     pub sack: bool,
     /// ECN was.
     pub ecn: bool,
-    /// Timeouts of our SYN or SYN-ACK that were needed: after two the window begins with one segment
+    /// Retransmissions of our SYN or SYN-ACK, where a timeout was needed: after two the window begins with one segment
     /// (`tcp_init_transfer`).
-    pub handshake_timeouts: u32,
+    pub handshake_retransmissions: u32,
     /// What is remembered of it.
     pub metrics: Metrics,
 }

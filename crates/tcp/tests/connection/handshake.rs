@@ -77,6 +77,30 @@ fn a_lost_syn_ack_is_sent_again_by_the_server_or_asked_for_by_the_client() {
     assert_eq!(lab.server().state(), State::Established);
 }
 
+/// The first data flight after lost SYN-ACKs (`tcp_init_transfer`): two retransmissions make it one segment, where a timeout was among them.
+/// A repeated SYN that is answered counts as a retransmission, and is none of the server's timeouts.
+#[test]
+fn a_syn_ack_sent_twice_again_begins_with_one_segment() {
+    for (stack, lost, flight) in [
+        ("linux-6.1", 1, 10),
+        ("linux-6.1", 2, 1),
+        ("linux-6.1", 3, 1),
+        ("linux-6.12", 1, 10),
+        ("linux-6.12", 2, 1),
+    ] {
+        let mut left = lost;
+        let mut lab = fetch(stack, 100_000, 100.0).losing(move |packet| {
+            let loses = left > 0 && !packet.from.is_client() && syn(packet.segment());
+            left -= u32::from(loses);
+            loses
+        });
+        lab.run(20_000.0);
+        let data = lab.times(lab.server, |segment| segment.len > 0);
+        let first = data.iter().filter(|time| **time < data[0] + 50.0).count();
+        assert_eq!(first, flight, "{stack}: {lost} SYN-ACKs lost");
+    }
+}
+
 #[test]
 fn a_lost_third_segment_does_not_matter_if_data_follow() {
     let mut left = 1;

@@ -63,7 +63,7 @@ impl Script {
                 seq: SeqNum::new(7),
                 sack,
                 ecn: false,
-                handshake_timeouts: 0,
+                handshake_retransmissions: 0,
                 metrics: Metrics::default(),
             },
         );

@@ -97,6 +97,7 @@ impl SenderView {
             seen: true,
             mark: event.flags.syn() || event.flags.fin(),
             reset: false,
+            returned: false,
         };
         if start == end {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.

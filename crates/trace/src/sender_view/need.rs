@@ -37,7 +37,8 @@ fn first_arrival(
     before_then: Option<Time>,
     scene: &Scene,
 ) -> (Option<usize>, Evidence) {
-    let seen: Vec<(usize, &Copy)> = piece.copies().enumerate().filter(|(_, c)| c.seen).collect();
+    let may_arrive = |(_, copy): &(usize, &Copy)| copy.seen && !copy.returned;
+    let seen: Vec<(usize, &Copy)> = piece.copies().enumerate().filter(may_arrive).collect();
     let Some(&(first, _)) = seen.first() else {
         return (None, Evidence::OriginalUnseen);
     };
@@ -57,13 +58,18 @@ fn first_arrival(
     let mut most = within(scene.beyond / 2).max(1);
     if most == 1 && seen.len() > 1 {
         // The least time seen may have been spent in a queue all of it: the stamp knows better.
-        return match by_echo(piece, &seen) {
+        return match by_echo(piece, &seen, &seen) {
             Some(answer) if answer > first => (Some(answer), Evidence::Timestamp),
             _ => (Some(first), Evidence::AckTooEarly),
         };
     }
-    // Nothing can have told the sender of a loss so soon after the copy before.
+    // Nothing that comes from the receiver can have told the sender of a loss so soon after the copy before; a router that returns
+    // a packet which is too large can, by a message that the capture does not have: then parts of it are sent (RFC 1191 §6.4).
+    let all = &seen[..most];
     while most > 1 && seen[most - 1].1.at - seen[most - 2].1.at < scene.beyond / 2 {
+        if is_part_at_once(seen[most - 1].1, seen[most - 2].1) {
+            return (None, Evidence::None);
+        }
         most -= 1;
     }
     if covered.over {
@@ -91,7 +97,7 @@ fn first_arrival(
     if covered.reported {
         let mut before = before.min(most.saturating_sub(2));
         // What is below the edge does not change the echo: it cannot be newer than the copy that filled the hole.
-        if let Some(echoed) = by_echo(piece, &seen[..most]) {
+        if let Some(echoed) = by_echo(piece, &seen[..most], all) {
             before = seen
                 .iter()
                 .take(before)
@@ -115,7 +121,7 @@ fn first_arrival(
             return (Some(first), Evidence::Dsack);
         }
     }
-    if let Some(answer) = by_echo(piece, &seen[..most]) {
+    if let Some(answer) = by_echo(piece, &seen[..most], all) {
         // A receiver that does not report duplicates echoes the stamp of a duplicate all the same.
         if lost_ack && !scene.reports && !piece.is_syn() && answer > seen[before].0 {
             return (Some(seen[before].0), Evidence::AckLost);
@@ -164,8 +170,8 @@ fn answered_at_once(piece: &Piece, copy: &Copy, scene: &Scene) -> bool {
 }
 
 /// The copy that arrived first by the stamp that was echoed: at the left edge it is that of the copy that filled it
-/// (RFC 3522 §3.2). None if there is none, or if copies have the same.
-fn by_echo(piece: &Piece, seen: &[(usize, &Copy)]) -> Option<usize> {
+/// (RFC 3522 §3.2). None if there is none, or if another of `all` that can have been acknowledged has the same.
+fn by_echo(piece: &Piece, seen: &[(usize, &Copy)], all: &[(usize, &Copy)]) -> Option<usize> {
     let covered = piece.covered.filter(|c| c.edge && !c.sacked)?;
     let echo = covered.echo?;
     let mut found = 0;
@@ -175,8 +181,13 @@ fn by_echo(piece: &Piece, seen: &[(usize, &Copy)]) -> Option<usize> {
         }
     }
     let stamp = seen[found].1.stamp;
-    let alone = seen.iter().filter(|(_, c)| c.stamp == stamp).count() == 1;
+    let alone = all.iter().filter(|(_, c)| c.stamp == stamp).count() == 1;
     alone.then_some(seen[found].0)
+}
+
+/// Whether `copy` is a part of the packet before it and left at once after it.
+fn is_part_at_once(copy: &Copy, before: &Copy) -> bool {
+    !copy.mark && copy.span < before.span && copy.at - before.at < AT_ONCE
 }
 
 /// Whether retransmission `number` was needed for this piece, and what says so.

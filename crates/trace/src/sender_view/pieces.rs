@@ -50,6 +50,8 @@ pub(super) struct Copy {
     pub mark: bool,
     /// A reset answered it: it arrived.
     pub reset: bool,
+    /// A router returned it: it did not arrive.
+    pub returned: bool,
 }
 
 impl Copy {
@@ -68,6 +70,7 @@ impl Copy {
             seen: false,
             mark: false,
             reset: false,
+            returned: false,
         }
     }
 
@@ -463,6 +466,7 @@ mod tests {
             seen: true,
             mark: false,
             reset: false,
+            returned: false,
         }
     }
 

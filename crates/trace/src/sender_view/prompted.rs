@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqNum};
 
-use super::pieces::Copy;
+use super::pieces::{Copy, MOST_PARTS};
 use super::SenderView;
 use crate::event::Event;
 use crate::necessary::{Basis, Shown};
@@ -21,6 +21,8 @@ const HEADERS: u32 = 40;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Returned {
     at: Time,
+    /// Its sequence number.
+    seq: SeqNum,
     /// The next link's MTU; 0 where it is not known.
     mtu: u32,
 }
@@ -28,10 +30,17 @@ pub(crate) struct Returned {
 impl Returned {
     /// The packet of which a message that came by quotes these headers.
     pub fn new(at: Time, headers: &Headers) -> Self {
-        Returned {
-            at,
-            mtu: u32::from(headers.window),
-        }
+        Self::of(at, headers.seq, u32::from(headers.window))
+    }
+
+    /// The packet that begins with `seq`, as larger than `mtu`.
+    pub const fn of(at: Time, seq: SeqNum, mtu: u32) -> Self {
+        Returned { at, seq, mtu }
+    }
+
+    /// Whether a packet with so many bytes of payload is larger than the next link's MTU.
+    const fn is_exceeded_by(&self, span: u32) -> bool {
+        span + HEADERS > self.mtu
     }
 }
 
@@ -56,6 +65,26 @@ impl SenderView {
         self.heard.returned.push_back(returned);
     }
 
+    /// Marks the copy that each returned packet was, of those at these places.
+    pub(super) fn mark_returned(&mut self, (start, end): (i64, i64)) {
+        let Some(line) = self.board.line.filter(|_| !self.heard.returned.is_empty()) else {
+            return;
+        };
+        for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
+            for one in &self.heard.returned {
+                let is = |copy: &&mut Copy| {
+                    let left = copy.seen && copy.at <= one.at;
+                    left && line.seq(copy.from) == one.seq && one.is_exceeded_by(copy.span)
+                };
+                let what = &mut piece.what;
+                let mut copies = core::iter::once(&mut what.first).chain(&mut what.again);
+                if let Some(copy) = copies.rfind(is) {
+                    copy.returned = true;
+                }
+            }
+        }
+    }
+
     /// The sender heard a packet of the peer at `at`, which acknowledges something new or not.
     pub(super) fn note_asked(&mut self, event: &Event, at: Time, moved: bool) {
         if !event.range().is_empty() {
@@ -78,7 +107,7 @@ impl SenderView {
         let of = returned.find(|one| right_after(one.at) && last.at <= one.at);
         if let Some(one) = of {
             let part = event.payload_len > 0 && event.range().len() < last.span;
-            let fits = event.payload_len < one.mtu && last.span + HEADERS > one.mtu;
+            let fits = event.payload_len < one.mtu && one.is_exceeded_by(last.span);
             if part && (fits || one.mtu == 0) {
                 return Some((Basis::PathMtu, Some(one.at)));
             }

@@ -47,6 +47,7 @@ impl SenderView {
             return;
         };
         self.mark_resets((open.start, open.end));
+        self.mark_returned((open.start, open.end));
         let scene = self.scene();
         let (need, evidence) = need::of_retransmission(
             &self.board.pieces,

@@ -13,6 +13,7 @@ use rexmit_testing::steps;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
+use super::prompted::Returned;
 use super::SenderView;
 use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
@@ -255,6 +256,29 @@ fn an_original_that_was_only_slow_makes_the_retransmission_spurious() {
     script.play("101 data 10000+1000; 401 data 10000+1000; 470 ack 11000 echo 101");
     let seen = script.end();
     assert_eq!(seen.needs(), [(Need::Spurious, Evidence::Timestamp)]);
+}
+
+/// What is sent again in the instant of the original, with its stamp: an echo of it is of either. If a router returned the original, it
+/// did not arrive; if a part of it is sent again at once, a router may have done so, by a message that the capture does not have.
+#[test]
+fn an_echo_of_a_stamp_that_both_copies_have_tells_of_neither() {
+    for (len, returned, expected) in [
+        (600, true, (Need::Needed, Evidence::Timestamp)),
+        (600, false, (Need::Unknown, Evidence::None)),
+        (1000, false, (Need::Spurious, Evidence::HoleFilled)),
+    ] {
+        let mut script = Script::new(5, true);
+        warm(&mut script);
+        script.play(&format!(
+            "101 data 10000+1000; 101.01 data 10000+{len} sent 101; 152 ack {} echo 101",
+            10_000 + len
+        ));
+        if returned {
+            let seq = script.origin + 10_000;
+            script.view.returned(Returned::of(ms(101.02), seq, 800));
+        }
+        assert_eq!(script.end().needs(), [expected], "{len} {returned}");
+    }
 }
 
 #[test]

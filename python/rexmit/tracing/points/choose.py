@@ -44,9 +44,9 @@ def chosen_of(
             for node in group
             if captured is not None
         }
-        # What a capture's end leaves out may have been on its way.
+        # What a capture's begin and its end leave out may have been on its way, once each way.
         ways = (forward, directions.root(turned(base)))
-        longest = max(directions.longest_s.get(way, 0.0) for way in ways)
+        longest = sum(directions.longest_s.get(way, 0.0) for way in ways)
         by_root: dict[tuple[Node, int], Node] = {}
         for one in group:
             for each in (one, turned(one)):
