@@ -228,7 +228,7 @@ def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None
     near = "mptcp-reinject-on-tlp"
     with pytest.raises(UserError, match=r"and 6\.12\.0 does not have it") as caught:
         suited(scenario, kernel(lab))
-    assert str(caught.value.hint).startswith(f"Did you mean {near}?")
+    assert str(caught.value.hint).startswith(f"did you mean {near}?")
     assert "rexmit kernel build 6.12 --patch FILE" in str(caught.value.hint)
     with pytest.raises(UserError, match="and the model knows no such patch") as caught:
         suited(scenario, model(scenario))

@@ -32,7 +32,11 @@ def refused(path: Path, text: str) -> UserError:
     [
         ("cubik", "linux-6.12: cubik: must be one of reno, cubic", "did you mean cubic?"),
         ("hybla", "linux-6.12: hybla: must be one of reno, cubic", "engine='kernel'"),
-        ("lia", "lia is of multipath-tcp.org's kernels", "or write cubic or reno or bbr"),
+        (
+            "lia",
+            "lia is of multipath-tcp.org's kernels",
+            "it has: cubic, reno, bbr, dctcp; or run it with",
+        ),
     ],
 )
 def test_the_model(tmp_path: Path, name: str, said: str, remedy: str) -> None:

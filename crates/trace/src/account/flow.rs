@@ -127,6 +127,8 @@ struct Sent {
 struct Newest {
     packets: [Option<(SeqNum, u16)>; RECENT],
     next: usize,
+    /// What did not come by before what was sent behind it, and when that did.
+    holes: VecDeque<(SeqNum, SeqNum, Time)>,
 }
 
 impl Newest {
@@ -215,8 +217,6 @@ pub(super) struct Flow {
     pub policer: Policer,
     pub sizes: Sizes,
     newest: Newest,
-    /// What did not come by before what was sent behind it, and when that did: the newest.
-    holes: VecDeque<(SeqNum, SeqNum, Time)>,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
     pub marks: Marks,
@@ -654,8 +654,10 @@ impl Flow {
         self.scale.sent(new.end);
         let missing = (new.end - new.len).offset_from(self.nxt).max(0) as u32;
         if missing > 0 {
-            self.holes.truncate(RECENT - 1);
-            self.holes.push_front((self.nxt, new.end - new.len, new.at));
+            self.newest.holes.truncate(RECENT - 1);
+            self.newest
+                .holes
+                .push_front((self.nxt, new.end - new.len, new.at));
         }
         self.sizes
             .sends(new.end, new.len, mss.unwrap_or(self.largest), missing);
@@ -688,7 +690,7 @@ impl Flow {
     pub fn is_overtaken(&mut self, at: Time, range: SeqRange, near: Duration) -> bool {
         let trip = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let seq = range.start;
-        let overtaken = self.holes.iter().any(|&(start, end, since)| {
+        let overtaken = self.newest.holes.iter().any(|&(start, end, since)| {
             !seq.is_before(start) && seq.is_before(end) && at.since(since) < trip
         });
         if overtaken {

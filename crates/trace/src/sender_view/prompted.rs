@@ -30,11 +30,11 @@ pub(crate) struct Returned {
 impl Returned {
     /// The packet of which a message that came by quotes these headers.
     pub fn new(at: Time, headers: &Headers) -> Self {
-        Self::of(at, headers.seq, u32::from(headers.window))
+        Self::beginning(at, headers.seq, u32::from(headers.window))
     }
 
     /// The packet that begins with `seq`, as larger than `mtu`.
-    pub const fn of(at: Time, seq: SeqNum, mtu: u32) -> Self {
+    pub const fn beginning(at: Time, seq: SeqNum, mtu: u32) -> Self {
         Returned { at, seq, mtu }
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Stamps {
     /// Before so many ticks from `first`, the least that one of them took by any packet, and whether it is known from fewer.
     within: (i64, i64, bool),
     /// Which length those before told.
-    told: Option<usize>,
+    before: Option<usize>,
     /// For each length, the monitor's time of the first stamp's tick by the earliest packet, ns from `first`.
     base: [i64; TICKS.len()],
     /// The least that this time can be, as no packet leaves before what it echoes has come.
@@ -100,11 +100,11 @@ impl Stamps {
         if ticks >= end {
             self.within = (ticks.saturating_mul(2), measured, self.tick.is_some());
             // Slow start fills a queue twice as fast as that empties, so that ticks seem twice as long for a while.
-            let told = near(least);
-            if self.tick.is_none() || (told == self.told && ticks >= MANY) {
-                self.tick = told.or(self.tick);
+            let length = near(least);
+            if self.tick.is_none() || (length == self.before && ticks >= MANY) {
+                self.tick = length.or(self.tick);
             }
-            self.told = told;
+            self.before = length;
         } else {
             self.within.1 = least.min(measured);
         }

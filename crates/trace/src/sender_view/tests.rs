@@ -275,7 +275,9 @@ fn an_echo_of_a_stamp_that_both_copies_have_tells_of_neither() {
         ));
         if returned {
             let seq = script.origin + 10_000;
-            script.view.returned(Returned::of(ms(101.02), seq, 800));
+            script
+                .view
+                .returned(Returned::beginning(ms(101.02), seq, 800));
         }
         assert_eq!(script.end().needs(), [expected], "{len} {returned}");
     }
