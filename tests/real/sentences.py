@@ -486,12 +486,15 @@ def pair(held: Held, first: str, second: str) -> str | None:
 
 
 def stopped_answering(held: Held, told: str) -> str | None:
-    """Since the peer's last packet its sender went on for so long."""
+    """Since the peer's last packet its sender went on for so long; a RST that comes after that is
+    none."""
     silent = []
     for row in held.rows:
         back = held.flows.get(" > ".join(reversed(row["flow"].split(" > "))), [])
-        heard_ns = max(one.time_ns for one in back)
         sent_ns = max(one.time_ns for one in held.flows[row["flow"]] if one.length)
+        ended = [one for one in back if one.flags & RST]
+        late = bool(ended) and ended[0].time_ns > sent_ns
+        heard_ns = max(one.time_ns for one in back if not (late and one.flags & RST))
         silent.append(span((sent_ns - heard_ns) / 1e9))
     return None if told in silent else f"it was {silent}"
 

@@ -169,6 +169,11 @@ impl Extent {
         );
     }
 
+    /// The first and the last.
+    pub const fn times(&self) -> Option<(Time, Time)> {
+        self.0
+    }
+
     /// How far they are apart; none without any.
     pub fn length(&self) -> Option<Duration> {
         self.0.map(|(first, last)| last - first)

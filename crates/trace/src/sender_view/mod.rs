@@ -255,8 +255,9 @@ impl SenderView {
             return;
         }
         self.numbers.proof.answered(event);
-        // A reset answers nothing, and need not be its receiver's.
-        if !event.flags.rst() {
+        if event.flags.rst() {
+            self.receiver.resets.note(event.at);
+        } else {
             self.receiver.last_heard = Some(ack);
         }
         self.merge.heard(ack);

@@ -6,6 +6,7 @@ use rexmit_time::Time;
 
 use super::merge::Ack;
 use crate::event::Event;
+use crate::measures::Extent;
 
 /// Repeated acknowledgements that are remembered.
 const MOST_REPEATS: usize = 64;
@@ -17,7 +18,10 @@ pub(super) struct Receiver {
     pub window: Option<u32>,
     /// The byte that was sent last into a window that was shut.
     pub refused: Option<i64>,
+    /// Its newest packet that was no RST.
     pub last_heard: Option<Ack>,
+    /// Its RSTs, or those of somebody between.
+    pub resets: Extent,
     /// Its SYN-ACK, where that came by before the SYN that it answers.
     pub early_answer: Option<Event>,
     /// The last one that said anything, in the sender's order.

@@ -32,6 +32,7 @@ impl SenderView {
     /// was never heard.
     pub(super) fn unacked(&mut self) -> Option<Unacked> {
         let heard = self.receiver.last_heard?.event.at;
+        let resets = self.receiver.resets;
         let una = self.board.pieces.una();
         let (mss, round_trip) = (self.mss, self.times.beyond());
         let shut = self.receiver.is_shut();
@@ -48,6 +49,11 @@ impl SenderView {
             return None;
         }
         let last = piece.last().at;
+        // A reset that ends it answers no copy. Where more copies follow on one, others answer these.
+        let heard = match resets.times() {
+            Some((first, newest)) if first < last => heard.max(newest),
+            _ => heard,
+        };
         let size = smallest(piece);
         let late = |copy: &&Copy| copy.at + round_trip > heard;
         Some(Unacked {

@@ -46,8 +46,8 @@ def page_blocks(page: Page, *, kept: Path | None = None) -> Iterator[Block]:
     yield heading(_title(page.trace.captures, facts, summary))
     if page.selected:
         yield heading(page.selected)
-    every, wrong_too = summary.totals.connections, summary.troubles
-    if why := time.said(summary.owners, every, summary.slow_s, wrong_too):
+    every, troubles = summary.totals.connections, summary.troubles
+    if why := time.said(summary.owners, every, summary.slow_s, troubles):
         yield from (heading("Why it was slow"), labelled(why), BLANK)
     if summary.requests is not None and summary.requests.slowest:
         yield heading(_slowest(summary.requests))

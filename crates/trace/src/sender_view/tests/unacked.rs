@@ -83,3 +83,19 @@ fn nothing_is_told_of_what_was_acknowledged_or_sent_once_or_of_a_closed_window()
     script.data(360.0, 400, 1000).data(760.0, 400, 1000);
     assert_eq!(unacked(script), None);
 }
+
+#[test]
+fn a_reset_that_ends_it_answers_no_copy() {
+    for (resets, unanswered) in [([900.0, 901.0], 3), ([170.0, 900.0], 0)] {
+        let mut script = begun();
+        script.data(360.0, 400, 1000).data(760.0, 400, 1000);
+        for at in resets {
+            let reset = Event {
+                flags: Flags::RST,
+                ..script.event(at, Direction::Forward)
+            };
+            script.view.ack(&reset, &[]);
+        }
+        assert_eq!(unacked(script).unwrap().unanswered, unanswered);
+    }
+}
