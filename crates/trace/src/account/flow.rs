@@ -330,11 +330,6 @@ impl Flow {
         long.then(|| self.path.longer(rtt))
     }
 
-    /// How late its acknowledgements have reached the sender, as far as what that sends shows.
-    pub fn held_back(&self) -> Option<Duration> {
-        self.path.held_back.filter(|_| self.path.away)
-    }
-
     /// Of what queues so long, its acknowledgements do so for as long as this, if that is known: they queue if that is most.
     pub fn waits_back(&mut self, queue: Duration, acks: Option<Duration>) {
         let back = acks.is_some_and(|acks| acks * 2 > queue);

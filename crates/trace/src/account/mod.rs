@@ -270,11 +270,6 @@ impl Account {
         }
         let flow = &mut self.flows[me];
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
-        if let Some(late) = flow.held_back() {
-            // What comes by late itself has waited on its own way.
-            let own = flow.late(step);
-            flow.waits_back(late, own.map(|own| late - own));
-        }
         let busy = flow.is_busy();
         let mine = busy || self.turns.last() == Some(step.of);
         let new = New {

@@ -101,7 +101,8 @@ impl Stamps {
             self.within = (ticks.saturating_mul(2), measured, self.tick.is_some());
             // Slow start fills a queue twice as fast as that empties, so that ticks seem twice as long for a while.
             let length = near(least);
-            if self.tick.is_none() || (length == self.before && ticks >= MANY) {
+            let shorter = length.zip(self.tick).is_some_and(|(new, old)| new < old);
+            if self.tick.is_none() || shorter || (length == self.before && ticks >= MANY) {
                 self.tick = length.or(self.tick);
             }
             self.before = length;
