@@ -257,7 +257,7 @@ def test_optional_patches_go_by_name(tree: Tree, data: Path) -> None:
     assert "-no-tlp-" in kernel.name
     with pytest.raises(UserError, match="no such file") as caught:
         build(str(tree.path), patches=["no-tpl"])
-    assert "Did you mean no-tlp?" in str(caught.value.hint)
+    assert "did you mean no-tlp?" in str(caught.value.hint)
     assert kernels.find("6.12+no-tlp") == kernel
     # An older state of the patch is another kernel.
     patch.write_text(MAIN_PATCH.replace("patched", "patched otherwise"))
