@@ -13,6 +13,8 @@ import pytest
 from hypothesis import settings
 from tests import tools
 
+from rexmit import errors
+
 # How long an example takes says nothing about it on a machine that does other things as well.
 settings.register_profile("rexmit", deadline=None)
 settings.load_profile("rexmit")
@@ -58,3 +60,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         os.environ["PATH"] = whole
+
+
+@pytest.fixture
+def judging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that judges is at work, as `rexmit.errors.failed` has it."""
+    monkeypatch.setattr(errors, "_judges", True)

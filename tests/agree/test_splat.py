@@ -11,7 +11,7 @@ import pytest
 from rexmit import _core
 from rexmit.engines.boot import GuestDiedError
 from rexmit.engines.kernel import KernelEngine, KernelIdentity
-from rexmit.errors import SPLATTED, UserError
+from rexmit.errors import SPLATTED, UserError, failed
 from rexmit_validate.agree import kernel
 from rexmit_validate.agree.draw import draw
 from rexmit_validate.agree.outcome import Outcome
@@ -38,6 +38,7 @@ class Boot:
         return self.lines
 
 
+@pytest.mark.usefixtures("judging")
 @pytest.mark.parametrize("dies", [False, True])
 def test_no_case_of_its_boot_has_run(monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
     def watch(_: Boot, *, on_event: Callable[[Mapping[str, Any]], None], **__: object) -> None:
@@ -63,7 +64,7 @@ def test_no_case_of_its_boot_has_run(monkeypatch: pytest.MonkeyPatch, dies: bool
 
     with pytest.raises(UserError, match=SPLATTED) as told:
         run()
-    assert told.value.exit_status == 3
+    assert failed(told.value.exit_status) == 3
     assert told.value.splat == SPLAT
     assert (told.value.hint or "").splitlines() == list(SPLAT)
     assert outcomes == {number: {"error": SPLATTED, "splat": SPLAT} for number in range(2)}

@@ -14,7 +14,7 @@ import pytest
 
 import rexmit
 from rexmit import additions
-from rexmit.errors import EXIT_CANNOT_TELL, FaultySourceError, UserError
+from rexmit.errors import EXIT_CANNOT_TELL, FaultySourceError, UserError, failed
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer, Found, search
 from rexmit.gate.cells import of_steps
@@ -118,9 +118,11 @@ def test_a_commit_on_a_branch_is_found(tmp_path: Path) -> None:
     assert found.first_bad.subject == "side"
 
 
+@pytest.mark.usefixtures("judging")
 def test_ends_are_what_they_are_said_to_be(ten: History) -> None:
-    with pytest.raises(UserError, match=r'\("0"\) is said to be good: worse'):
+    with pytest.raises(UserError, match=r'\("0"\) is said to be good: worse') as fault:
         find(ten, by_number(0))
+    assert failed(fault.value.exit_status) == EXIT_CANNOT_TELL
     with pytest.raises(UserError, match=r'\("9"\) is said to be bad: good'):
         find(ten, by_number(10))
     with pytest.raises(UserError, match="does not come before"):

@@ -16,7 +16,7 @@ import pytest
 from rexmit.engines.boot import NoLongerWantedError
 from rexmit.engines.command import Done
 from rexmit.engines.splat import splat
-from rexmit.errors import UserError
+from rexmit.errors import UserError, failed
 from rexmit.gate import attempts, selftests
 from rexmit.gate.attempts import Attempt, Bench, Verdict
 from rexmit.gate.beside import beside, packets, steps
@@ -77,13 +77,15 @@ def test_a_pipe_called_config_is_not_waited_for(tmp_path: Path) -> None:
     assert hz([tmp_path / "a.pkt"]) is None
 
 
+@pytest.mark.usefixtures("judging")
 def test_without_packetdrill_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError, match="not on PATH"):
+    with pytest.raises(UserError, match="not on PATH") as told:
         tool(None)
+    assert failed(told.value.exit_status) == 125
     with pytest.raises(UserError) as named:
         tool("/nowhere/packetdrill")
-    assert named.value.exit_status == 2
+    assert failed(named.value.exit_status) == 2
 
 
 @pytest.mark.parametrize(

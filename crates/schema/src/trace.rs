@@ -204,8 +204,8 @@ const SIDE: &[Column] = &[
     number("data_s", "from its first packet with data to its last").or_null(),
     integer("congestion_marks", "how often its peer told it of congestion marks (ECE, RFC 3168), once for each flight"),
     integer("unacked_sends", "how often the first byte was sent that nothing acknowledged by the end; null where it was sent once, all was acknowledged, or its peer acknowledges nothing").or_null(),
-    integer("unanswered_sends", "how often of those no packet of its peer can be an answer: none but a RST came a round trip later").or_null(),
-    number("unanswered_s", "from its peer's last packet, a RST apart, to the last of unacked_sends").or_null(),
+    integer("unanswered_sends", "how often of those no packet of its peer can be an answer: none but a RST that ends it came a round trip later").or_null(),
+    number("unanswered_s", "from its peer's last packet, a RST that ends it apart, to the last of unacked_sends").or_null(),
     integer("unacked_size_bytes", "payload of the smallest packet of unacked_sends; 0 where it cannot be told").or_null(),
     integer("acked_size_bytes", "of a side with unacked_sends: payload of its largest packet that was acknowledged").or_null(),
 ];

@@ -7,8 +7,8 @@ pub(super) mod rate;
 mod recovery;
 mod window;
 
-use super::flow::Wait;
 use super::owner::Owner;
+use super::wait::Wait;
 
 /// Whose a wait is, if it is for this cause; `program` is whose a silence would be.
 type Decider = fn(&Wait, program: Owner) -> Option<Owner>;

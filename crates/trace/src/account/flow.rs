@@ -8,6 +8,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::bottleneck::{AckSeen, Bottleneck};
 use super::deciders::rate;
+use super::newest::Newest;
 use super::owner::Owner;
 use super::path::{Path, QUEUED};
 use super::policer::Policer;
@@ -15,6 +16,7 @@ use super::rounds::Rounds;
 use super::scale::Scale;
 use super::sizes::Sizes;
 use super::timeline::Cover;
+use super::wait::{New, Wait};
 use super::Step;
 
 /// Acknowledgements on their way to the sender that are remembered.
@@ -28,8 +30,6 @@ const DELAYED: Duration = Duration::from_millis(10);
 const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 /// Acknowledgements of a queue that drains, at least: a single one may be held back.
 const LATE: u8 = 2;
-/// Packets among which a path doubles one, and those missing that may come late.
-const RECENT: usize = 16;
 
 /// An acknowledgement that came by.
 #[derive(Clone, Copy, Debug)]
@@ -41,66 +41,6 @@ struct Heard {
     stamp: Option<u32>,
     /// It echoes a congestion mark (RFC 3168 §6.1.3).
     marked: bool,
-}
-
-/// A packet of new data.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct New {
-    pub at: Time,
-    pub len: u32,
-    pub end: SeqNum,
-    /// The newest stamp of its peer that the sender had seen.
-    pub echo: Option<u32>,
-    /// It begins a turn.
-    pub turn: bool,
-}
-
-/// The time between two packets of new data of one sender, as it had it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    /// What was in flight while it waited, and what the receiver offered; none if the scale of windows is not known, unless
-    /// that was nothing.
-    pub flight: i64,
-    pub window: Option<u32>,
-    /// The largest window that was offered.
-    pub largest_window: u32,
-    /// What was in flight when it sent again.
-    pub left: i64,
-    /// It sent as soon as it heard an acknowledgement, which it may have waited for.
-    pub clocked: bool,
-    /// It took longer than a round trip.
-    pub delayed: bool,
-    /// It heard nothing for as long as a tail loss probe waits (RFC 8985 §7.2), and what it had sent last was full: its data waited
-    /// for the congestion window, and one packet of them is the probe.
-    pub probes: bool,
-    /// It went on at once.
-    pub together: bool,
-    /// It went on within a round trip of when this let it send: a sender that paces spreads over a round trip what it may send.
-    pub paced: Option<Owner>,
-    /// What it sent first when it went on did not come by.
-    pub gap: bool,
-    /// Payload of the packets before and after the wait, and of a full one.
-    pub lens: [u32; 2],
-    pub mss: u32,
-    /// Packets queue on the way, or their acknowledgements do on the way back.
-    pub queued: bool,
-    pub back: bool,
-    /// What passes beside the sender was put together before acknowledgements that had come by: it queued in its host.
-    pub own_queue: bool,
-    /// Whether packets queue on the way can be seen from where the monitor stands.
-    pub shows_queues: bool,
-    /// It is no longer known to have lost anything, or all of it was repaired.
-    pub repaired: bool,
-    /// It lost something, and its flight has not been as large since; or its packets arrive out of order.
-    pub after_loss: bool,
-    /// Its flight still grows from round trip to round trip.
-    pub grows: bool,
-    /// Its flight has not grown for some round trips.
-    pub steady: bool,
-    /// Something of it was lost before.
-    pub lost: bool,
-    /// All of it was seen, from its SYN on.
-    pub whole: bool,
 }
 
 /// What told a direction anything since it sent last.
@@ -120,22 +60,6 @@ struct Sent {
     /// What was in flight then, and how many acknowledgements have come since that all were too late for a path without a queue.
     flight: i64,
     late: u8,
-}
-
-/// The newest packets, by numbers and IP identifications, and the next one's place.
-#[derive(Debug, Default)]
-struct Newest {
-    packets: [Option<(SeqNum, u16)>; RECENT],
-    next: usize,
-    /// What did not come by before what was sent behind it, and when that did.
-    holes: VecDeque<(SeqNum, SeqNum, Time)>,
-}
-
-impl Newest {
-    fn put(&mut self, packet: (SeqNum, u16)) {
-        self.packets[self.next] = Some(packet);
-        self.next = (self.next + 1) % RECENT;
-    }
 }
 
 /// What its sender hears of what has arrived.
@@ -212,11 +136,11 @@ pub(super) struct Flow {
     /// When more was acknowledged last, as it came by, that no receiver holds back, and when all was; and up to where.
     pub acked_at: [Option<Time>; 2],
     shown: SeqNum,
-    path: Path,
+    pub path: Path,
     rounds: Rounds,
     pub policer: Policer,
     pub sizes: Sizes,
-    newest: Newest,
+    pub newest: Newest,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
     pub marks: Marks,
@@ -318,48 +242,24 @@ impl Flow {
         self.path.beyond
     }
 
-    /// From the monitor to its receiver and back it took so long, and takes `near` to its sender and back. Where little of the
-    /// path lies beyond the monitor, what is long there is a delayed acknowledgement.
-    pub fn sample(&mut self, rtt: Duration, near: Duration) {
-        self.path.sample(rtt, near);
-    }
-
-    /// By how much more than the shortest a round trip took that shows a queue.
-    pub fn excess(&self, rtt: Duration, near: Duration) -> Option<Duration> {
-        let long = self.path.is_long(rtt, near);
-        long.then(|| self.path.longer(rtt))
-    }
-
-    /// Of what queues so long, its acknowledgements do so for as long as this, if that is known: they queue if that is most.
-    pub fn waits_back(&mut self, queue: Duration, acks: Option<Duration>) {
-        let back = acks.is_some_and(|acks| acks * 2 > queue);
-        self.path.waits_back(back);
-    }
-
     /// One of its packets came by.
     #[inline]
     pub fn stamped(&mut self, step: &Step) {
         if let Some((stamp, _)) = step.stamps {
-            self.path.stamped(stamp, step.at);
+            self.path.stamps.glance(stamp, step.at);
         }
     }
 
     /// For how long a packet had waited when it came by, by its stamp.
     pub fn late(&self, step: &Step) -> Option<Duration> {
         let (stamp, _) = step.stamps?;
-        self.path.late(stamp, step.at)
+        self.path.stamps.late(stamp, step.at)
     }
 
     /// This acknowledges several segments at once.
-    fn is_of_several(&self, ack: SeqNum, mss: Option<u32>) -> bool {
+    pub fn is_of_several(&self, ack: SeqNum, mss: Option<u32>) -> bool {
         let segment = mss.unwrap_or(self.largest) as i32;
         self.known && ack.offset_from(self.shown) >= segment * 2
-    }
-
-    /// This acknowledges several segments, and all that was sent: its receiver may have held it back for more, which a sender with
-    /// a small window did not send. Where a link lets packets queue they come one by one, and are acknowledged so.
-    pub fn may_be_held(&self, ack: SeqNum, mss: Option<u32>) -> bool {
-        ack == self.nxt && self.is_of_several(ack, mss)
     }
 
     /// All before `seq` is acknowledged. A receiver echoes no stamp of a packet beyond that (RFC 7323 §4.3).
@@ -368,14 +268,15 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by, with data of the other direction or `alone`; `marked`: it echoes a congestion mark.
+    /// An acknowledgement of it came by, with data of the other direction or `alone`; `marked`: it echoes a congestion mark;
+    /// `several`: of [several segments](Flow::is_of_several).
     pub fn acked(
         &mut self,
         step: &Step,
         ack: SeqNum,
         stamp: Option<u32>,
         marked: bool,
-        mss: Option<u32>,
+        several: bool,
     ) {
         let (at, window) = (step.at, step.window);
         self.probes.unanswered = None;
@@ -390,7 +291,7 @@ impl Flow {
             // RFC 5681 §4.2: at the latest the second full segment is acknowledged at once. Beside the receiver it is known when
             // they came.
             let far = self.path.beyond.is_some_and(|beyond| beyond > AT_ONCE);
-            if !all || (far && self.is_of_several(ack, mss)) {
+            if !all || (far && several) {
                 self.acked_at[0] = Some(at);
             }
             if all {
@@ -531,15 +432,6 @@ impl Flow {
         self.path.away = near > least / 8;
     }
 
-    /// Whether a packet came by before: a sender gives what it sends again another identification (RFC 6864 §4.1).
-    pub fn is_doubled(&mut self, seq: SeqNum, id: u16) -> bool {
-        let doubled = self.newest.packets.contains(&Some((seq, id)));
-        if !doubled {
-            self.newest.put((seq, id));
-        }
-        doubled
-    }
-
     /// Whether what it sent last queued on the way: it came bit by bit.
     pub fn drains(&self, mss: Option<u32>) -> bool {
         let segment = i64::from(mss.unwrap_or(self.largest));
@@ -649,10 +541,7 @@ impl Flow {
         self.scale.sent(new.end);
         let missing = (new.end - new.len).offset_from(self.nxt).max(0) as u32;
         if missing > 0 {
-            self.newest.holes.truncate(RECENT - 1);
-            self.newest
-                .holes
-                .push_front((self.nxt, new.end - new.len, new.at));
+            self.newest.misses(new.at, self.nxt, new.end - new.len);
         }
         self.sizes
             .sends(new.end, new.len, mss.unwrap_or(self.largest), missing);
@@ -684,10 +573,8 @@ impl Flow {
     /// This did not come by before and comes now, sooner than its sender can have heard that it is missing: it was overtaken.
     pub fn is_overtaken(&mut self, at: Time, range: SeqRange, near: Duration) -> bool {
         let trip = near + self.path.beyond.unwrap_or(Duration::ZERO);
-        let seq = range.start;
-        let overtaken = self.newest.holes.iter().any(|&(start, end, since)| {
-            !seq.is_before(start) && seq.is_before(end) && at.since(since) < trip
-        });
+        let missing = self.newest.missing_since(range.start);
+        let overtaken = missing.is_some_and(|since| at.since(since) < trip);
         if overtaken {
             self.unseen = self.unseen.saturating_sub(range.len().into());
         }

@@ -10,6 +10,7 @@ mod bottleneck;
 mod deciders;
 mod ending;
 mod flow;
+mod newest;
 mod owner;
 mod path;
 mod policer;
@@ -19,6 +20,7 @@ mod sizes;
 mod stream;
 mod timeline;
 mod turns;
+mod wait;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
@@ -28,10 +30,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
-use flow::{Flow, New};
+use flow::Flow;
 use stream::Stream;
 use timeline::{By, Timeline};
 use turns::Turns;
+use wait::New;
 
 pub(crate) use ending::Ending;
 pub use owner::Owner;
@@ -198,14 +201,19 @@ impl Account {
         if let Some(ack) = step.ack {
             let echoed = self.flows[me].is_acked(step.seq);
             let stamp = step.stamps.map(|(value, _)| value).filter(|_| echoed);
-            if let Some(sample) = step.sample {
-                if !self.flows[peer].may_be_held(ack, self.mss[peer]) {
-                    self.sample(peer, sample);
-                    self.look_back(step, sample);
+            let several = self.flows[peer].is_of_several(ack, self.mss[peer]);
+            // One of all that was sent may have been held back for more, which a sender with a small window did not send. What queues
+            // before a link comes one by one, and is acknowledged so.
+            let held = several && ack == self.flows[peer].sent();
+            if let Some(sample) = step.sample.filter(|_| !held) {
+                if let Some(queue) = self.sample(peer, sample) {
+                    // Its stamp tells whether itself was in it.
+                    let late = self.flows[me].late(step);
+                    self.flows[peer].path.waits_back(queue, late);
                 }
             }
             let marked = self.turns.is_marking() && step.flags.contains(Flags::ECE);
-            self.flows[peer].acked(step, ack, stamp, marked, self.mss[peer]);
+            self.flows[peer].acked(step, ack, stamp, marked, several);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {
@@ -226,20 +234,11 @@ impl Account {
         }
     }
 
-    /// From the monitor to a sender's receiver and back it took so long.
-    fn sample(&mut self, of: usize, sample: Duration) {
+    /// From the monitor to a sender's receiver and back it took so long. By how much that is longer than the shortest, if it shows a
+    /// queue.
+    fn sample(&mut self, of: usize, sample: Duration) -> Option<Duration> {
         let near = self.flows[1 - of].beyond().unwrap_or(Duration::ZERO);
-        self.flows[of].sample(sample, near);
-    }
-
-    /// An acknowledgement that shows a queue tells by its stamp whether itself was in it.
-    fn look_back(&mut self, step: &Step, sample: Duration) {
-        let (me, peer) = (step.of as usize, step.of.reversed() as usize);
-        let near = self.flows[me].beyond().unwrap_or(Duration::ZERO);
-        if let Some(queue) = self.flows[peer].excess(sample, near) {
-            let late = self.flows[me].late(step);
-            self.flows[peer].waits_back(queue, late);
-        }
+        self.flows[of].path.sample(sample, near)
     }
 
     fn data(&mut self, step: &Step, message: Option<Message>, me: usize, peer: usize) {
@@ -255,7 +254,7 @@ impl Account {
         let near = self.flows[peer].beyond();
         let doubled = step
             .id
-            .is_some_and(|id| self.flows[me].is_doubled(step.seq, id));
+            .is_some_and(|id| self.flows[me].newest.is_doubled(step.seq, id));
         if doubled && !step.new {
             return;
         }

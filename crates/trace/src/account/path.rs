@@ -29,28 +29,21 @@ pub(super) struct Path {
     back: u8,
     pub bottleneck: Bottleneck,
     /// The clock of the sender's stamps.
-    stamps: Stamps,
+    pub stamps: Stamps,
 }
 
 impl Path {
-    /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
-    pub fn sample(&mut self, rtt: Duration, near: Duration) {
-        let long = self.is_long(rtt, near);
-        self.near = near;
-        self.longer = self.longer(rtt);
-        self.beyond = Some(self.beyond.unwrap_or(rtt).min(rtt));
-        self.long = if long { self.long.saturating_add(1) } else { 0 };
-    }
-
-    /// Whether a round trip that took so long shows a queue, if the next one does, too.
-    pub fn is_long(&self, rtt: Duration, near: Duration) -> bool {
+    /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back. By how much it was longer
+    /// than the shortest, if that shows a queue should the next one do so, too. Where little of the path lies beyond the monitor, what is
+    /// long there is a delayed acknowledgement.
+    pub fn sample(&mut self, rtt: Duration, near: Duration) -> Option<Duration> {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
-        rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2
-    }
-
-    /// By how much more than its shortest a round trip took.
-    pub fn longer(&self, rtt: Duration) -> Duration {
-        rtt - self.beyond.unwrap_or(rtt).min(rtt)
+        self.near = near;
+        self.beyond = Some(least);
+        self.longer = rtt - least;
+        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
+        self.long = if long { self.long.saturating_add(1) } else { 0 };
+        long.then_some(self.longer)
     }
 
     /// When a packet with this stamp, which comes by at `at` and was sent no earlier than `since`, would have come by, had it been
@@ -70,17 +63,6 @@ impl Path {
         }
     }
 
-    /// A packet with this stamp came by at `at`.
-    #[inline]
-    pub fn stamped(&mut self, stamp: u32, at: Time) {
-        self.stamps.glance(stamp, at);
-    }
-
-    /// For how long a packet with this stamp had waited when it came by at `at`, if its clock is known.
-    pub fn late(&self, stamp: u32, at: Time) -> Option<Duration> {
-        self.stamps.late(stamp, at)
-    }
-
     /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
     pub fn is_late(&self, length: Duration) -> bool {
         let least = self.beyond.unwrap_or(Duration::ZERO);
@@ -98,8 +80,9 @@ impl Path {
         self.queue_of_both().filter(|_| !self.queues_back())
     }
 
-    /// What queues are its acknowledgements, or not, by one packet more.
-    pub fn waits_back(&mut self, back: bool) {
+    /// Of what queues so long, one acknowledgement more did so for as long as this, if that is known: they queue if that is most.
+    pub fn waits_back(&mut self, queue: Duration, ack: Option<Duration>) {
+        let back = ack.is_some_and(|ack| ack * 2 > queue);
         self.back = if back { self.back.saturating_add(1) } else { 0 };
     }
 

@@ -140,9 +140,9 @@ pub struct Measures {
 pub struct Unacked {
     /// How often it was sent.
     pub sends: u32,
-    /// How often of those it was sent so late that no packet of the peer can be an answer, a reset apart.
+    /// How often of those it was sent so late that no packet of the peer can be an answer, a reset that ends it apart.
     pub unanswered: u32,
-    /// From the peer's last packet, a reset apart, to the last time that the byte was sent.
+    /// From the peer's last packet, a reset that ends it apart, to the last time that the byte was sent.
     pub silence: Duration,
     /// Payload of the smallest packet that carried it; 0 where the wire carried it in smaller packets than the capture shows.
     pub size: u32,

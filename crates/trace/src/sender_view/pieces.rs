@@ -190,6 +190,11 @@ impl Together {
         core::iter::once(&self.first).chain(&self.again)
     }
 
+    /// The same, to be changed.
+    pub(super) fn copies_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Copy> {
+        core::iter::once(&mut self.first).chain(&mut self.again)
+    }
+
     /// How often it was sent again.
     pub(super) fn times_again(&self) -> usize {
         self.forgotten as usize + self.again.len()

@@ -76,9 +76,7 @@ impl SenderView {
                     let left = copy.seen && copy.at <= one.at;
                     left && line.seq(copy.from) == one.seq && one.is_exceeded_by(copy.span)
                 };
-                let what = &mut piece.what;
-                let mut copies = core::iter::once(&mut what.first).chain(&mut what.again);
-                if let Some(copy) = copies.rfind(is) {
+                if let Some(copy) = piece.what.copies_mut().rfind(is) {
                     copy.returned = true;
                 }
             }

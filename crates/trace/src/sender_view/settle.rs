@@ -135,7 +135,7 @@ impl SenderView {
         };
         let resets = &self.resets;
         for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
-            for copy in core::iter::once(&mut piece.what.first).chain(&mut piece.what.again) {
+            for copy in piece.what.copies_mut() {
                 copy.reset = copy.seen && resets.has_answered(copy.at, line.seq(copy.from));
             }
         }

@@ -192,6 +192,27 @@ mod tests {
         assert!(late >= at(1500.0) && late <= at(1501.5), "{late}");
     }
 
+    /// A flight of one stamp arrives packet by packet, and each acknowledgement lets two go: the sender's clock seems to go at half
+    /// its rate.
+    #[test]
+    fn a_queue_that_slow_start_fills_makes_no_tick_longer() {
+        let mut stamps = Stamps::default();
+        stamps.learn(0, at(0.0), None);
+        for arrival in 0..60_u32 {
+            let came = 41.0 + 12.0 * f64::from(arrival);
+            let stamp = 41
+                + if arrival < 10 {
+                    0
+                } else {
+                    42 + (arrival - 10) * 6
+                };
+            stamps.learn(stamp, at(came), None);
+            assert_eq!(stamps.tick(), Some(Duration::from_millis(1)), "{arrival}");
+        }
+        let late = stamps.late(377, at(749.0)).expect("a clock");
+        assert!((late.as_nanos() / 1_000_000 - 371).abs() <= 1, "{late:?}");
+    }
+
     /// A queue empties in front of the monitor, at the start or later.
     #[test]
     fn packets_that_wait_make_no_tick_longer() {

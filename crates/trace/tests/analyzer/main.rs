@@ -1,6 +1,7 @@
 //! From packets to rows: connections, their limits, threads, columns.
 
 mod account;
+mod account_path;
 mod columns;
 mod connections;
 mod contained;

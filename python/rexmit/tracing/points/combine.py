@@ -26,11 +26,8 @@ from rexmit.tracing.points.renumber import connections_of, renumbered, with_conn
 from rexmit.tracing.points.sums import counted, waited, with_more
 from rexmit.tracing.source import conformed
 
-OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif")
+OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif", "account")
 """Tables whose rows belong to one side of a connection."""
-
-ACCOUNT: Final = "account"
-"""So do those of this one: whoever waited tells for what."""
 
 OF_CLIENTS: Final = ("connections", "requests")
 """Those of which the point nearest to the client knows best."""
@@ -59,10 +56,11 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
     nearest = chosen_of(points, directions)
     chosen = chosen_of(points, directions, captured)
     waited_by = as_clients_waited(points, nearest, chosen)
+    by_table = dict.fromkeys(OF_SIDES, chosen) | dict.fromkeys(OF_ROWS, nearest)
+    by_table["account"] = waited_by
     frames: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
     for number, tables in enumerate(points):
-        for name in (*OF_SIDES, ACCOUNT):
-            of = nearest if name in OF_ROWS else waited_by if name == ACCOUNT else chosen
+        for name, of in by_table.items():
             of_sides = of.filter(pl.col("point") == number)
             frames[name].append(renumbered(tables[name], of_sides, of, number))
         for name in OF_CLIENTS:
