@@ -47,7 +47,7 @@ def test_what_no_route_says_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_stacks_of_the_model_follow() -> None:
-    names = ("initial_window", "first_window_segments", "min_rto", "quick_acks")
+    names = ("initial_window", "initial_receive_window", "min_rto", "quick_acks")
 
     def settings(**tables: object) -> list[tuple[str, ...]]:
         built = of_scenario(scenario(**tables), "linux-6.12", None).values()

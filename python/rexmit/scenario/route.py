@@ -55,7 +55,7 @@ def of_stack(says: Mapping[str, int]) -> dict[str, str]:
     """The settings of a stack of the model that follow from a plan's words."""
     names = {
         "initcwnd": "initial_window",
-        "initrwnd": "first_window_segments",
+        "initrwnd": "initial_receive_window",
         "rto_min_ms": "min_rto",
         "quickack": "quick_acks",
     }

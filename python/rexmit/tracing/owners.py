@@ -301,7 +301,6 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     looked_up = _looked_up(trace)
     if not _stretches(trace).select(pl.len()).collect().item():
         return looked_up or None
-    longest = pl.col("longest_ns").arg_max()
     counted = pl.lit(trace.slow_s == SLOW_S)
     of_host = (
         joined(trace, slow(trace.slow_s))
@@ -311,7 +310,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.when(counted).then(pl.col("slow").sum()).otherwise(0).alias("slow"),
             pl.when(counted).then(pl.col("slow_least_ns").min()).alias("slow_least_ns"),
             pl.col("longest_ns").max(),
-            pl.col("evidence_ns", "peer").get(longest),
+            _of_longest(pl.col("evidence_ns", "peer"), "evidence_ns"),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
             pl.col("alert", "answered_again", "half_scaled").first(),
@@ -330,8 +329,10 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("slow_least_ns").min(),
             pl.col("longest_ns").max(),
             pl.len().alias("connections"),
-            pl.col("peer", "number").get(longest),
-            (pl.col("evidence_ns") / 1e9 - pl.col("start_s")).get(longest).alias("evidence_s"),
+            _of_longest(pl.col("peer", "number"), "number"),
+            _of_longest(pl.col("evidence_ns") / 1e9 - pl.col("start_s"), "number").alias(
+                "evidence_s"
+            ),
         )
         .sort("length_ns", "host", descending=[True, False])
         .collect()
@@ -368,6 +369,11 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     every += [(False, one) for one in looked_up]
     every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
     return tuple(one for _, one in every)
+
+
+def _of_longest(value: pl.Expr, then: str) -> pl.Expr:
+    """What the longest stretch has; of equally long ones the one of the least `then`."""
+    return value.sort_by("longest_ns", then, descending=[True, False]).first()
 
 
 def _fronts(

@@ -34,6 +34,8 @@ pub(crate) struct ReceiveWindow {
     growth: ReceiveBufferGrowth,
     /// Segments that the first window and the buffer behind it are for.
     first_segments: u32,
+    /// Segments that the first window holds in place of that, unless zero (`RTAX_INITRWND`).
+    route_segments: u32,
     header_room: u32,
     /// Parts of 256 of the buffer that are window, with [`WindowShare::ScalingRatio`].
     pub ratio: u32,
@@ -72,6 +74,7 @@ impl ReceiveWindow {
             share: settings.receiver.window_share,
             growth: settings.receiver.receive_buffer_growth,
             first_segments: settings.receiver.first_window_segments,
+            route_segments: settings.receiver.initial_receive_window,
             header_room: settings.segments.header_room,
             ratio: FIRST_RATIO,
             clamp: clamp.unwrap_or(65535 << 14),
@@ -108,14 +111,15 @@ impl ReceiveWindow {
             let most = most.min(self.clamp);
             self.scale = (most.max(1).ilog2().saturating_sub(15)).min(14) as u8;
         }
-        if self.growth.is_early() && quantum > 1 << self.scale {
-            // Before 4.20 the first window was bounded by the first window of senders (tcp_default_init_rwnd).
-            let segments = if quantum > 1460 {
-                (1460 * self.first_segments / quantum).max(2)
-            } else {
-                self.first_segments
-            };
-            self.offered = self.offered.min(segments * quantum);
+        let early = self.growth.is_early();
+        // Before 4.20 the first window was bounded by the first window of senders (tcp_default_init_rwnd).
+        let segments = match self.route_segments {
+            0 if early && quantum > 1460 => Some((1460 * self.first_segments / quantum).max(2)),
+            0 => early.then_some(self.first_segments),
+            said => Some(said),
+        };
+        if let Some(segments) = segments.filter(|_| !early || quantum > 1 << self.scale) {
+            self.offered = self.offered.min(segments.saturating_mul(quantum));
         }
         self.clamp = self.clamp.min(65535 << self.scale);
         self.threshold = self.offered;

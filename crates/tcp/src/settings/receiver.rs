@@ -27,6 +27,9 @@ group! {
         pub receive_buffer: [u32; 3] = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
         /// Segments that the first window holds at most, before Linux 4.20 (`tcp_select_initial_window`).
         pub first_window_segments: u32 = 10, "no effect with receive_buffer_growth = by-rate";
+        /// Segments that the first window holds at most, in place of what the stack has for it (the route's metric `initrwnd`,
+        /// `tcp_select_initial_window`); 0 where the route has none.
+        pub initial_receive_window: u32 = 0, "off";
         /// The buffer follows what the reader takes (`tcp_moderate_rcvbuf`).
         pub moderate_receive_buffer: bool = false, "off";
         /// How the buffer follows it, and for how much it is made at first.
@@ -50,6 +53,10 @@ group! {
             (
                 (1..=10_000).contains(&self.first_window_segments),
                 "first_window_segments must be 1 to 10000",
+            ),
+            (
+                self.initial_receive_window <= 10_000,
+                "initial_receive_window must be at most 10000",
             ),
             (
                 self.delayed_ack_min <= self.delayed_ack_max,

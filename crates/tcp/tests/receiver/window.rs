@@ -31,6 +31,18 @@ fn a_route_s_window_bounds_it_and_its_scale() {
     assert_eq!(syn_window("linux-6.12", Some(200_000)), (64_240, 2));
 }
 
+/// `ip route … initrwnd`: 3.10 bounds the first window in any case, later kernels where a route says so.
+#[test]
+fn a_route_s_segments_bound_the_first_window() {
+    for stack in ["linux-3.10", "linux-6.1", "linux-6.12"] {
+        for segments in [2, 5, 20] {
+            let said = ("initial_receive_window", segments.to_string());
+            let first = first_window(stack, &[(said.0, &said.1)], None).0;
+            assert_eq!(u32::from(first), segments * 1460, "{stack}");
+        }
+    }
+}
+
 /// `net.core.rmem_max` is 212,992.
 #[test]
 fn a_small_buffer_s_scale_is_that_of_the_largest_a_program_may_ask_for() {
