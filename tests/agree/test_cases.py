@@ -86,7 +86,8 @@ def test_cases_cover_what_they_should(drawn: list[Case]) -> None:
 
 
 def test_a_case_comes_back_from_its_scenario(drawn: list[Case], tmp_path: Path) -> None:
-    for case in drawn[:40]:
+    says = {"initcwnd": 20, "initrwnd": 5, "rto_min_ms": 50, "quickack": True}
+    for case in (*drawn[:40], replace(drawn[40], route=says)):
         file = tmp_path / f"{case.name}.toml"
         file.write_text(case.scenario('of "another" kind'), encoding="utf-8")
         assert read(file) == case
@@ -107,7 +108,10 @@ def test_other_scenarios_are_no_cases(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="more than one transfer"):
         read(file)
     file.write_text(text.replace("queue = 4000", "queue = 4000\njitter = '1ms'"))
-    with pytest.raises(UserError, match="is no case"):
+    with pytest.raises(UserError, match="is no case: its network would be left out"):
+        read(file)
+    file.write_text(text + '\n[stack]\nmin_rto = "80ms"\n\n[offload]\nchecksum = true\n')
+    with pytest.raises(UserError, match="is no case: its offload, stack would be left out"):
         read(file)
 
 

@@ -63,3 +63,14 @@ def of_stack(says: Mapping[str, int]) -> dict[str, str]:
         names[word]: f"{value}ms" if word == "rto_min_ms" else str(value).lower()
         for word, value in says.items()
     }
+
+
+def toml(says: Mapping[str, int]) -> list[str]:
+    """The table of a configuration that a plan's words come from, as a line of TOML; none where
+    nothing is said.
+    """
+    words = {**says}
+    least = words.pop("rto_min_ms", None)
+    texts = [f"{word} = {str(value).lower()}" for word, value in words.items()]
+    texts += [] if least is None else [f'rto_min = "{least}ms"']
+    return [f"route = {{ {', '.join(texts)} }}"] if texts else []

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from rexmit.campaign.plan import phase_period_ns, phases_ns
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import PLAN_VERSION
+from rexmit.scenario import route
 from rexmit.scenario.units import DURATION, RATE, SIZE
 from rexmit.store.plain_json import loads
 
@@ -35,6 +36,8 @@ class Case:
     pattern: str
     congestion_control: str = "cubic"
     sysctls: Mapping[str, str] = field(default_factory=dict)
+    route: Mapping[str, int] = field(default_factory=dict)
+    """What the routes of both hosts say, in the words of a plan."""
     over: str = "links"
     """`links` or `paths`."""
     rates_bps: tuple[int, ...]
@@ -84,7 +87,9 @@ class Case:
     def cell(self, streams: Streams, *, number: int, hz: int) -> dict[str, Any]:
         """The cell of a plan, for either engine."""
         period = phase_period_ns(hz)
+        says = {"route": dict(self.route)} if self.route else {}
         return {
+            **says,
             "id": number,
             "label": self.name,
             "network": {"family": 4, "at": "wire", "mtu": 1500, self.over: self._hops()},
@@ -148,6 +153,7 @@ class Case:
             "[configs.host]",
             *([f'protocol = "{self.protocol}"', f"path = {self.first_path}"] * over_paths),
             f"sysctl = {{ {sysctls} }}",
+            *route.toml(self.route),
             "",
             "[tcp]",
             f'congestion_control = "{self.congestion_control}"',

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rexmit.campaign.streams import Streams
 from rexmit.interrupt import Interrupted
+from rexmit.scenario.route import of_stack
 from rexmit_validate.agree.case import Case, plan
 from rexmit_validate.agree.outcome import Outcome, note
 
@@ -81,7 +82,8 @@ def run(
     bench = bench or Bench()
     whole = plan({0: case}, model.streams, hz=model.hz, programs={})
     (cell,) = whole["cells"]
-    own = {"name": model.stack, "hz": model.hz, "set": {**bench.settings, **(settings or {})}}
+    changed = {**bench.settings, **of_stack(case.route), **(settings or {})}
+    own = {"name": model.stack, "hz": model.hz, "set": changed}
     own["work"] = {name: value for name, value in asdict(bench).items() if name.endswith("_ns")}
     late_ns -= min(late_ns, bench.logging_ns)
     cell |= {"stack": own, "seed": case.seed}

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from rexmit.campaign.plan import cell_plan
 from rexmit.errors import UserError
+from rexmit.scenario import route
 from rexmit_validate.agree.case import Case
+
+if TYPE_CHECKING:
+    from rexmit.scenario import Scenario
 
 _SEGMENT: Final = 1448
 """Bytes of payload of a full segment over Ethernet, with time stamps."""
+
+_WHAT: Final = (
+    "a case loses by pattern, has workload.segments, size or burst_segments, queues of one length, "
+    "no patch and nothing random"
+)
+
+_BESIDE: Final = frozenset({"label", "transfer_timeout_ns"})
+"""What a case has its own of."""
 
 
 def read(path: Path) -> Case:
@@ -24,28 +38,12 @@ def read(path: Path) -> Case:
     (cell,) = grid
     network, config = scenario.networks[cell.network], scenario.configs[cell.config]
     links, work = network.link_specs(cell.line_loss), scenario.workload
-    plain = (
-        scenario.ip.family == 4
-        and scenario.ip.mtu == 1500
-        and network.at == "wire"
-        and cell.client == "builtin"
-        and config.patch is None
-        and all(
-            link.jitter_ns == 0 and link.loss == 0 and not link.besides and not link.up
-            for link in links
-        )
-        and len({link.queue_packets for link in links}) == 1
-    )
     page, segments = cell.page, cell.page.segments
     if segments is None and page.size_bytes is not None:
         segments = -(-page.size_bytes // _SEGMENT)
-    if cell.loss_pattern is None or segments is None or not plain:
-        raise UserError(
-            f"{path} is no case",
-            "a case loses by pattern, has workload.segments, size or burst_segments, queues of one "
-            "length, no patch and nothing random",
-        )
-    return Case(
+    if cell.loss_pattern is None or segments is None or config.patch is not None:
+        raise UserError(f"{path} is no case", _WHAT)
+    case = Case(
         name=path.stem,
         seed=scenario.seed,
         over=network.over,
@@ -62,4 +60,25 @@ def read(path: Path) -> Case:
         congestion_control=cell.congestion_control,
         receive_window_bytes=cell.receive_window_bytes,
         sysctls=dict(config.sysctl),
+        route=route.plan(scenario.route, config.route),
     )
+    beyond = _beyond(case, scenario)
+    if beyond:
+        raise UserError(f"{path} is no case: its {', '.join(beyond)} would be left out", _WHAT)
+    return case
+
+
+def _beyond(case: Case, scenario: Scenario) -> list[str]:
+    """What engines would be told by the scenario, and are not by the case."""
+    from rexmit.campaign.grid import cells
+    from rexmit.scenario import from_plain
+
+    own = from_plain(tomllib.loads(case.scenario("")))
+    plans = []
+    for one in (own, scenario):
+        (cell,) = cells(one)
+        plan = cell_plan(one, cell, phases=[0], period_ns=1, capture=False)
+        plans.append(plan | {"stack": {**one.stack, **one.configs[cell.config].stack}})
+    short, whole = plans
+    names = short.keys() | whole.keys()
+    return sorted(name for name in names - _BESIDE if short.get(name) != whole.get(name))
