@@ -77,8 +77,9 @@ class Owned:
     one SYN of some was answered more than once; of some only one SYN offered window scaling
     (`half_scaled`); of others the last request was answered by a reset;
     of `alerted` a fatal alert ended the TLS handshake, most often at `host` an `alert`. Of
-    congestion `marks` their senders heard. Where names were looked up, `connections` are those, the
-    longest of `name`; there is no `number`.
+    congestion `marks` their senders heard. Between points of capture the way from a sender held a
+    packet for `there_s` at most, and the way back for `back_s`. Where names were looked up,
+    `connections` are those, the longest of `name`; there is no `number`.
     """
 
     owner: str
@@ -97,6 +98,8 @@ class Owned:
     evidence_s: float
     behind: str = ""
     marks: int = 0
+    there_s: float = 0.0
+    back_s: float = 0.0
     needed: int = 0
     not_known: int = 0
     timeouts: int = 0
@@ -220,10 +223,12 @@ def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
             how="left",
         )
         .join(_marks(trace), on=["connection", "sender"], how="left")
+        .join(_held(trace), on=["connection", "sender"], how="left")
         .with_columns(
             host.alias("host"),
             peer.alias("peer"),
             pl.col("needed", "timeouts", "peers_needed", "marks").fill_null(0),
+            pl.col("there_s", "back_s").fill_null(0.0),
             pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
         )
     )
@@ -294,6 +299,24 @@ def _marks(trace: Trace) -> pl.LazyFrame:
     )
 
 
+def _held(trace: Trace) -> pl.LazyFrame:
+    """For how long the way from each sender, and the way back, held a packet, at most."""
+    if not trace.points:
+        types = {"connection": pl.Int64, "sender": pl.String}
+        return pl.LazyFrame(schema=types | dict.fromkeys(("there_s", "back_s"), pl.Float64))
+    of_way = (
+        trace.scan("legs")
+        .group_by("connection", pl.col("direction").alias("sender"))
+        .agg((pl.col("delay_max_s") - pl.col("delay_min_s")).max().alias("there_s"))
+    )
+    back = of_way.select(
+        "connection",
+        sides.other(pl.col("sender")).alias("sender"),
+        pl.col("there_s").alias("back_s"),
+    )
+    return of_way.join(back, on=["connection", "sender"])
+
+
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
     """What was slow, most time first, and last what was between requests, where nobody waits, and
     what is not known, unless that is most. None where a trace does not say.
@@ -315,11 +338,13 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
             pl.col("alert", "answered_again", "half_scaled").first(),
             pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").max(),
+            pl.col("there_s", "back_s").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
             pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").sum(),
+            pl.col("there_s", "back_s").max(),
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
@@ -350,6 +375,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow").sum(),
             pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").sum(),
+            pl.col("there_s", "back_s").max(),
             pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
             pl.col("answered_again", "half_scaled").sum(),
             pl.col("alert").drop_nulls().first().fill_null(""),

@@ -454,6 +454,16 @@ impl Flow {
         i64::from(self.nxt.offset_from(self.acks.una).max(0))
     }
 
+    /// Whether so many bytes more are all that its window takes.
+    fn fills(&self, len: u32, mss: Option<u32>) -> bool {
+        let window = match mss {
+            Some(_) => self.window,
+            None => self.window.and_then(|window| self.scale.scaled(window)),
+        };
+        window
+            .is_some_and(|window| window > 0 && i64::from(window) == self.flight() + i64::from(len))
+    }
+
     /// Whether something is in flight as its sender knows.
     pub fn is_busy(&self) -> bool {
         self.known && self.flight() > 0
@@ -518,6 +528,7 @@ impl Flow {
                 window: if self.shut { Some(0) } else { scaled },
                 largest_window,
                 left: self.flight(),
+                fills: self.fills(new.len, mss),
                 clocked: clocked || self.path.held_back.is_some(),
                 delayed: waited >= least + DELAYED,
                 probes: heard.is_none() && self.sent.len >= full && waited >= timeout,

@@ -209,7 +209,7 @@ impl Account {
                 if let Some(queue) = self.sample(peer, sample) {
                     // Its stamp tells whether itself was in it.
                     let late = self.flows[me].late(step);
-                    self.flows[peer].path.waits_back(queue, late);
+                    self.flows[peer].path.waits_back(step.at, queue, late);
                 }
             }
             let marked = self.turns.is_marking() && step.flags.contains(Flags::ECE);
@@ -269,6 +269,10 @@ impl Account {
         }
         let flow = &mut self.flows[me];
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
+        if let Some(queue) = flow.path.held_back.filter(|_| flow.path.away) {
+            let ack = flow.late(step).map(|late| queue - late);
+            flow.path.waits_back(step.at, queue, ack);
+        }
         let busy = flow.is_busy();
         let mine = busy || self.turns.last() == Some(step.of);
         let new = New {

@@ -8,8 +8,8 @@ use crate::sender_view::stamps::Stamps;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 pub(super) const QUEUED: Duration = Duration::from_millis(2);
 
-/// Packets in a row that show acknowledgements in a queue, at least.
-const BACK: u8 = 16;
+/// Round trips that show acknowledgements in a queue, at least, and none meanwhile that shows data in one.
+const BACK: u8 = 4;
 
 /// What is known of the way from the sender to its receiver and back.
 #[derive(Debug, Default)]
@@ -25,8 +25,9 @@ pub(super) struct Path {
     pub held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     pub away: bool,
-    /// How often in a row what queued were its acknowledgements, by stamps, and not its data.
+    /// In how many round trips in a row what queued were its acknowledgements, by stamps, and not its data; and when that was seen last.
     back: u8,
+    back_at: Time,
     pub bottleneck: Bottleneck,
     /// The clock of the sender's stamps.
     pub stamps: Stamps,
@@ -80,10 +81,16 @@ impl Path {
         self.queue_of_both().filter(|_| !self.queues_back())
     }
 
-    /// Of what queues so long, one acknowledgement more did so for as long as this, if that is known: they queue if that is most.
-    pub fn waits_back(&mut self, queue: Duration, ack: Option<Duration>) {
-        let back = ack.is_some_and(|ack| ack * 2 > queue);
-        self.back = if back { self.back.saturating_add(1) } else { 0 };
+    /// Of what queues so long, one acknowledgement more did so for as long as this, if that is known: that is all but an eighth
+    /// where they queue, and less than half where data do.
+    pub fn waits_back(&mut self, at: Time, queue: Duration, ack: Option<Duration>) {
+        let ack = ack.unwrap_or(Duration::ZERO);
+        let trip = self.near + self.beyond.unwrap_or(Duration::ZERO) + queue;
+        if ack * 2 <= queue {
+            self.back = 0;
+        } else if ack * 8 > queue * 7 && at - self.back_at >= trip {
+            (self.back, self.back_at) = (self.back.saturating_add(1), at);
+        }
     }
 
     /// What queues are its acknowledgements: a loss may make a few look so.

@@ -287,7 +287,8 @@ impl Turns {
             .filter(|acked| *acked > self.mark && *acked < left);
         let arrived = match (way, acked) {
             (Some(way), Some(acked)) if acked.since(self.mark) > way + DELAYED => acked,
-            (Some(way), _) => self.mark + way,
+            // Where the way from it has become longer, the way to it may have, too.
+            (Some(way), _) => self.mark + way + step.at.since(left),
             (None, Some(acked)) => acked,
             (None, None) => self.mark,
         };

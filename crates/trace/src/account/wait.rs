@@ -28,6 +28,8 @@ pub(super) struct Wait {
     pub largest_window: u32,
     /// What was in flight when it sent again.
     pub left: i64,
+    /// What it sent filled up what the window was when it sent.
+    pub fills: bool,
     /// It sent as soon as it heard an acknowledgement, which it may have waited for.
     pub clocked: bool,
     /// It took longer than a round trip.

@@ -158,6 +158,34 @@ fn a_window_that_is_full_holds_up_a_sender() {
 }
 
 #[test]
+fn what_is_left_of_a_small_window_is_filled_by_a_timer() {
+    for at_server in [false, true] {
+        let (mut script, to_server, to_client) = open(at_server);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        for _ in 0..5 {
+            script.send(false, Flags::ACK, 1_400).wait(to_client);
+            let small = |packet: Headers| Headers {
+                window: 3,
+                ..packet
+            };
+            let ack = small(script.packet(true, Flags::ACK, 0));
+            // 384 bytes are less than a segment: a sender waits for more (RFC 9293 §3.8.6.2.1).
+            script.put(ack).wait(to_server + 208);
+            script.send(false, Flags::ACK, 384).wait(to_client);
+            script.send(true, Flags::ACK, 0).wait(to_server);
+        }
+        let owners = told(&only(&script).backward.account);
+        let full = owners
+            .iter()
+            .find(|(whose, _)| *whose == Owner::ReceiverWindow);
+        assert!(
+            full.is_some_and(|(_, ms)| *ms >= 5 * 200),
+            "{at_server}: {owners:?}"
+        );
+    }
+}
+
+#[test]
 fn a_window_that_is_closed_is_full_whatever_its_scale() {
     // Without the SYNs nobody knows the scale of the windows.
     let mut script = Script::new(40_000);

@@ -26,8 +26,12 @@ fn stamped(script: &mut Script, from_client: bool, len: u32, (value, echo): (u32
 
 #[test]
 fn what_left_long_before_it_came_by_was_on_its_way() {
-    // The third answer takes 340 ms: the server was late by them, or the path.
-    for (leaves, owner) in [(0, Owner::RoundTrip), (300, Owner::Server)] {
+    // The third answer takes 340 ms: the server was late by them, or the path, back or both ways alike.
+    for (leaves, owner) in [
+        (0, Owner::RoundTrip),
+        (150, Owner::RoundTrip),
+        (300, Owner::Server),
+    ] {
         let (mut script, to_server, _) = open(false);
         let mut clock = 1_000;
         for round in 0..4 {
@@ -219,7 +223,7 @@ fn a_queue_is_of_the_way_on_which_packets_wait() {
             clock += 500;
         }
         stamped(&mut script, true, 100, (clock, 0));
-        for round in 0..80_u32 {
+        for round in 0..20_u32 {
             let begun = script.server;
             for _ in 0..10 {
                 stamped(&mut script, false, 1_400, (clock, clock));
@@ -238,6 +242,39 @@ fn a_queue_is_of_the_way_on_which_packets_wait() {
                 };
                 script.put(ack);
             }
+        }
+        let shares = only(&script).backward.account;
+        let full = shares.iter().find(|share| share.owner == Owner::PathRate);
+        let full = full.expect("a queue");
+        assert_eq!(full.other * 2 > full.length, back, "{shares:?}");
+    }
+}
+
+#[test]
+fn data_that_come_in_time_show_beside_their_receiver_that_acknowledgements_queue() {
+    // Beside the client: the server answers acknowledgements 60 ms late, with data that left in time or late.
+    for (late, back) in [(0, true), (60, false)] {
+        let (mut script, ..) = open(false);
+        let mut clock = 1_000;
+        for _ in 0..2 {
+            stamped(&mut script, true, 100, (clock, 0));
+            script.wait(500);
+            stamped(&mut script, false, 500, (clock + 500, clock));
+            clock += 500;
+        }
+        stamped(&mut script, true, 100, (clock, 0));
+        let mut echoes = VecDeque::from([clock; 3]);
+        for round in 0..40_u32 {
+            script.wait(40);
+            clock += 40;
+            let echo = if round < 2 { clock - 40 } else { echoes[0] };
+            for _ in 0..6 {
+                let queue = if round < 2 { 0 } else { late };
+                stamped(&mut script, false, 1_400, (clock - queue, echo));
+                stamped(&mut script, true, 0, (clock, clock - queue));
+            }
+            echoes.pop_front();
+            echoes.push_back(clock);
         }
         let shares = only(&script).backward.account;
         let full = shares.iter().find(|share| share.owner == Owner::PathRate);

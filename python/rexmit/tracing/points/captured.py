@@ -82,4 +82,9 @@ def by_first_clock(tables: Frames, clock: list[Any]) -> Frames:
     moved = dict(tables)
     for name, columns in _TIMES.items():
         moved[name] = moved[name].with_columns(times(moved[name][column]) for column in columns)
+    # Rows of the account do not tell whose clock they have.
+    ended = aligned(clock, moved["account"]["evidence_ns"].to_list())
+    moved["account"] = moved["account"].with_columns(
+        pl.Series("evidence_ns", ended, dtype=pl.Int64)
+    )
     return moved

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
+from rexmit.tracing.owners import LEAST_S
 from rexmit.tracing.points.captured import Captured
 from rexmit.tracing.points.directions import Directions, Frames, Node, turned
 
@@ -89,8 +90,9 @@ def as_clients_waited(
     points: Sequence[Frames], nearest: pl.DataFrame, chosen: pl.DataFrame
 ) -> pl.DataFrame:
     """`chosen` for what somebody waited for: of a connection whose client sent what never came to
-    the point beside its server, what that server saw says nothing of it, and the point beside the
-    client tells of both directions.
+    the point beside its server, or waited for what it sent again and that point did not see lost,
+    what that point saw says nothing of it, and the point beside the client tells of both
+    directions.
     """
     sent = {
         (number, connection, direction): octets
@@ -99,15 +101,50 @@ def as_clients_waited(
         .select("connection", "direction", "unique_bytes")
         .iter_rows()
     }
+    told = _told(points)
     begun = {row["connection"]: _node(row) for row in nearest.to_dicts() if _is_client(row)}
+    whole = {row["connection"]: _node(row) for row in chosen.to_dicts() if _is_client(row)}
     rows = chosen.to_dicts()
     for row in rows:
-        client = begun[row["connection"]]
-        here = client if _is_client(row) else turned(client)
-        there = _node(row) if _is_client(row) else turned(_node(row))
-        if sent[client] > sent[there]:
-            row["point"], row["of_connection"], row["of_direction"] = here
+        client, beside = begun[row["connection"]], whole[row["connection"]]
+        server = _node(row) if _is_client(row) else turned(_node(row))
+        more_ns = told.get(turned(beside), 0) - told.get(turned(server), 0)
+        if sent[client] > sent[server]:
+            here = client
+        elif more_ns >= round(LEAST_S * 1e9):
+            here = beside
+        else:
+            continue
+        here = here if _is_client(row) else turned(here)
+        row["point"], row["of_connection"], row["of_direction"] = here
     return pl.DataFrame(rows, schema=chosen.schema)
+
+
+def from_one(chosen: pl.DataFrame, direction: str) -> pl.DataFrame:
+    """`chosen` with both directions of a connection from the point that tells of this one."""
+    rows = chosen.to_dicts()
+    nodes = {row["connection"]: _node(row) for row in rows if row["direction"] == direction}
+    for row in rows:
+        node = nodes[row["connection"]]
+        here = node if row["direction"] == direction else turned(node)
+        row["point"], row["of_connection"], row["of_direction"] = here
+    return pl.DataFrame(rows, schema=chosen.schema)
+
+
+def _told(points: Sequence[Frames]) -> dict[Node, int]:
+    """How long a direction's peer is known to have waited for what it sent again, less the time of
+    which the point does not tell."""
+    owner, length = pl.col("owner"), pl.col("length_ns")
+    told = pl.col("other_ns").filter(owner.str.starts_with("recovery-")).sum()
+    untold = length.filter(owner.is_in(["late-or-lost", "unknown"])).sum()
+    return {
+        (number, connection, direction): told_ns
+        for number, tables in enumerate(points)
+        for connection, direction, told_ns in tables["account"]
+        .group_by("connection", "direction")
+        .agg(told - untold)
+        .iter_rows()
+    }
 
 
 def _is_client(row: Mapping[str, Any]) -> bool:

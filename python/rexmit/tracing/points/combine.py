@@ -15,12 +15,13 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.store.trace_schema import ORDERS, POINT_ORDERS
+from rexmit.store.trace_schema import ORDERS, POINT_ORDERS, SIDES
 from rexmit.tracing.points.beyond import beyond
 from rexmit.tracing.points.captured import Captured, Span, by_first_clock
-from rexmit.tracing.points.choose import as_clients_waited, chosen_of
+from rexmit.tracing.points.choose import as_clients_waited, chosen_of, from_one
 from rexmit.tracing.points.directions import Directions, Frames
 from rexmit.tracing.points.follow import Ways
+from rexmit.tracing.points.nearer import by_nearer
 from rexmit.tracing.points.needs import with_needs
 from rexmit.tracing.points.renumber import connections_of, renumbered, with_connections
 from rexmit.tracing.points.sums import counted, waited, with_more
@@ -46,8 +47,8 @@ class Combined:
 
 def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Combined:
     """`points` are the tables of the points in their order, as analysed each by itself, `spans` the
-    times of their captures. Times in seconds are of the first point's clock then, times in
-    nanoseconds of the point's own.
+    times of their captures. Times in seconds, and those of `account`, are of the first point's
+    clock then, other times in nanoseconds of the point's own.
     """
     names = ways.points["point"].to_list()
     directions = Directions(points, ways.legs, names)
@@ -59,15 +60,19 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
     by_table = dict.fromkeys(OF_SIDES, chosen) | dict.fromkeys(OF_ROWS, nearest)
     by_table["account"] = waited_by
     frames: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
+    for name, of in by_table.items():
+        frames[name].append(_of_sides(name, points, of))
     for number, tables in enumerate(points):
-        for name, of in by_table.items():
-            of_sides = of.filter(pl.col("point") == number)
-            frames[name].append(renumbered(tables[name], of_sides, of, number))
         for name in OF_CLIENTS:
             frames[name].append(connections_of(tables[name], waited_by, number))
+    at_client, at_server = (
+        _of_sides("account", points, from_one(of, side))
+        for of, side in zip((waited_by, chosen), SIDES, strict=True)
+    )
     # Sums over senders are of all senders that a point saw: the first point's stand.
     frames["whatif_totals"].append(points[0]["whatif_totals"])
     tables = {name: pl.concat(parts) for name, parts in frames.items()}
+    tables["account"] = by_nearer(tables["account"], at_client, at_server)
     of_points = {"points": ways.points}
     for name in ("legs", "followed"):
         rows = with_connections(getattr(ways, name), name, directions, chosen, names)
@@ -85,3 +90,11 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
         for name, rows in tables.items()
     }
     return Combined(in_order, of_points)
+
+
+def _of_sides(name: str, points: Sequence[Frames], of: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a table at the points that `of` has for each side."""
+    return pl.concat(
+        renumbered(tables[name], of.filter(pl.col("point") == number), of, number)
+        for number, tables in enumerate(points)
+    )

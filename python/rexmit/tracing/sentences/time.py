@@ -120,7 +120,17 @@ _NO_TIMEOUT: Final = (
 
 _NOT_NEEDED: Final = (
     "{host} waited for acknowledgements, and sent again what had arrived",
-    "See why {peer}, or the path back, held or lost its acknowledgements.",
+    "See whether the path there or back, or {peer}, held packets, or lost its acknowledgements.",
+)
+
+_HELD: Final = (
+    _NOT_NEEDED[0],
+    "See what held packets on the path from {host} to {peer}, for {there} at most; back, {back}.",
+)
+
+_HELD_BACK: Final = (
+    _NOT_NEEDED[0],
+    "See what held packets on the path from {peer} to {host}, for {back} at most; there, {there}.",
 )
 
 _ANSWERS_LOST: Final = (
@@ -239,7 +249,11 @@ def _texts(one: Owned) -> tuple[str, str]:
     # Duplicate acknowledgements made it, not their lack.
     if one.owner == "recovery-fast":
         return _OUT_OF_TURN
-    return _ANSWERS_LOST if one.peers_needed * 2 >= one.stretches else _NOT_NEEDED
+    if one.peers_needed * 2 >= one.stretches:
+        return _ANSWERS_LOST
+    if (one.there_s + one.back_s) * 2 < one.most_s:
+        return _NOT_NEEDED
+    return _HELD if one.there_s >= one.back_s else _HELD_BACK
 
 
 def said(
@@ -296,7 +310,8 @@ def _one(one: Owned, every: int) -> Sentence:
     if one.behind:
         where += f"; {one.host} waited for {one.behind} behind it"
         remedy = f"Look at the program of {one.behind}."
-    text += f" ({where}). {remedy.format(host=one.host, peer=one.peer)}"
+    ways = {"there": span(one.there_s), "back": span(one.back_s)}
+    text += f" ({where}). {remedy.format(host=one.host, peer=one.peer, **ways)}"
     # The handshake is a round trip, too.
     owners = [one.owner, "connecting"] if one.owner == "round-trip" else [one.owner]
     rows = pl.col("asked") & pl.col("owner").is_in(owners)

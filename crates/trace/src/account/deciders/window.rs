@@ -22,10 +22,11 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     // A byte probes a window that is closed when a timer says so (RFC 9293 §3.8.6.1).
     let probes = window == 0 && wait.lens[1] == 1;
     // What fits into a window of less than a segment is sent when a timer says so (RFC 9293 §3.8.6.2.1).
-    let fills = window > 0 && i64::from(window) == wait.left + i64::from(wait.lens[1]);
+    let fills = wait.fills && i64::from(wait.lens[1]) < least;
     // Where packets queue, a window that is as large as ever would only make the queue longer.
     let open = window > wait.largest_window / 2
         && wait.flight >= i64::from(wait.mss) * QUEUES
         && rate::decide(wait, program).is_some();
-    (full && !open && (wait.clocked || probes || fills)).then_some(Owner::ReceiverWindow)
+    let held = full && (wait.clocked || probes) || fills;
+    (held && !open).then_some(Owner::ReceiverWindow)
 }
