@@ -2,7 +2,8 @@
 
 `path-mtu`: a router's ICMP message says that a packet is too large (RFC 1191 §6.4), and it is cut
 up. `fast-open`: the SYN-ACK did not acknowledge the SYN's data (RFC 7413 §4.1.3). `fin-again`: BSD
-and macOS acknowledge what comes behind their FIN with the FIN once more. `syn-again`: a SYN that comes again is answered again.
+and macOS acknowledge what comes behind their FIN with the FIN once more. `syn-again`: a
+SYN that comes again is answered again.
 """
 
 from __future__ import annotations
