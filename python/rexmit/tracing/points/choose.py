@@ -101,14 +101,14 @@ def as_clients_waited(
         .select("connection", "direction", "unique_bytes")
         .iter_rows()
     }
-    told = _told(points)
+    repairs = _told(points)
     begun = {row["connection"]: _node(row) for row in nearest.to_dicts() if _is_client(row)}
     whole = {row["connection"]: _node(row) for row in chosen.to_dicts() if _is_client(row)}
     rows = chosen.to_dicts()
     for row in rows:
         client, beside = begun[row["connection"]], whole[row["connection"]]
         server = _node(row) if _is_client(row) else turned(_node(row))
-        more_ns = told.get(turned(beside), 0) - told.get(turned(server), 0)
+        more_ns = repairs.get(turned(beside), 0) - repairs.get(turned(server), 0)
         if sent[client] > sent[server]:
             here = client
         elif more_ns >= round(LEAST_S * 1e9):
@@ -135,14 +135,14 @@ def _told(points: Sequence[Frames]) -> dict[Node, int]:
     """How long a direction's peer is known to have waited for what it sent again, less the time of
     which the point does not tell."""
     owner, length = pl.col("owner"), pl.col("length_ns")
-    told = pl.col("other_ns").filter(owner.str.starts_with("recovery-")).sum()
+    repairs = pl.col("other_ns").filter(owner.str.starts_with("recovery-")).sum()
     untold = length.filter(owner.is_in(["late-or-lost", "unknown"])).sum()
     return {
         (number, connection, direction): told_ns
         for number, tables in enumerate(points)
         for connection, direction, told_ns in tables["account"]
         .group_by("connection", "direction")
-        .agg(told - untold)
+        .agg(repairs - untold)
         .iter_rows()
     }
 
