@@ -2,8 +2,7 @@
 
 `path-mtu`: a router's ICMP message says that a packet is too large (RFC 1191 §6.4), and it is cut
 up. `fast-open`: the SYN-ACK did not acknowledge the SYN's data (RFC 7413 §4.1.3). `fin-again`: BSD
-and macOS acknowledge what comes behind their FIN with the FIN once more. `syn-again`: a
-SYN that comes again is answered again.
+and macOS acknowledge what comes behind their FIN with the FIN once more.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from tests.real.evidence import AT_ONCE_NS, Case, Reason
 from tests.real.history import Heard
 from tests.real.packets import ACK, FIN, SYN
 
-NAMES = ("path-mtu", "fast-open", "syn-again", "fin-again")
+NAMES = ("path-mtu", "fast-open", "fin-again")
 
 FIELDS = (
     "frame.time_epoch",
@@ -58,8 +57,6 @@ def name(case: Case, told: Iterable[TooBig]) -> str | None:
     """Which of the three it is; None: it is none."""
     if _path_mtu(case, told):
         return "path-mtu"
-    if _asked_again(case):
-        return "syn-again"
     if (answer := _answered(case)) is None:
         return None
     return "fast-open" if answer.packet.flags & SYN else "fin-again"
@@ -77,19 +74,6 @@ def _path_mtu(case: Case, told: Iterable[TooBig]) -> bool:
         return False
     flow = case.view.flow
     return any(one.flow == flow and _soon(case, one.time_ns) for one in told)
-
-
-def _asked_again(case: Case) -> bool:
-    packet, last, peer = case.at.packet, case.last, case.view.peer
-    if last is None or peer is None or packet.flags & (SYN | ACK) != SYN | ACK:
-        return False
-    return any(
-        one.packet.flags & SYN
-        and last.index < one.index < case.at.index
-        and (one.packet.seq + 1) % (1 << 32) == packet.ack
-        and _soon(case, one.packet.time_ns)
-        for one in peer.sent
-    )
 
 
 def _answered(case: Case) -> Heard | None:

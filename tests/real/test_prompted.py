@@ -44,14 +44,3 @@ def test_a_fin_answers_what_came_right_before_it() -> None:
     assert name(closing(120.1, ACK | FIN), []) == "fin-again"
     assert name(closing(320, ACK | FIN), []) is None
     assert name(closing(120.1, ACK), []) is None
-
-
-def test_a_syn_ack_answers_the_syn_that_came_again() -> None:
-    def opening(at: float) -> Case:
-        script = Script()
-        for asked, answered in ((0, 0.1), (1000, at)):
-            script._client(asked, 0, 0, SYN, "")._server(answered, 0, SYN | ACK, 0, "")
-        return script.case()
-
-    assert name(opening(1000.1), []) == "syn-again"
-    assert name(opening(1030), []) is None

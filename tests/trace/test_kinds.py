@@ -460,19 +460,3 @@ def test_a_fin_on_data_is_no_segment_more(tmp_path: Path) -> None:
     last.append(Packet(0.9501, True, seq=101, ack=end, id=109))
     (name,) = rows(tmp_path, packets + last)["mechanism"]
     assert name == "rto"
-
-
-@pytest.mark.parametrize("answers", [True, False])
-def test_a_syn_ack_that_answers_a_repeated_syn_is_named(tmp_path: Path, answers: bool) -> None:
-    """Beside the server, whose first SYN-ACK is lost: a SYN comes again, or its own timer ends."""
-    syn, syn_ack, ack = handshake()
-    again = replace(syn, at=1.0, id=syn.id + 1)
-    second = replace(syn_ack, at=1.0002 if answers else 1.0304, id=syn_ack.id + 1)
-    data = replace(ack, at=1.05, flags=PSH | ACK, length=100, id=ack.id + 2)
-    packets = [replace(syn, at=0.0), replace(syn_ack, at=0.0003), *([again] if answers else [])]
-    packets += [second, replace(ack, at=1.04, id=ack.id + 1), data]
-    found = rows(tmp_path, packets)
-    of_server = found.filter(packet="syn-ack")
-    assert names(of_server) == ["syn-again" if answers else "rto"]
-    said = reason(of_server).text
-    assert ("SYN-ACK repeated on the peer's repeated SYN" in said) == answers

@@ -27,7 +27,6 @@ WORDS: Final = {
 PROMPTED: Final = {
     "path-mtu": "too large for the path, as ICMP said",
     "fast-open": "data of the SYN, which Fast Open did not carry",
-    "syn-again": "SYN-ACK repeated on the peer's repeated SYN",
     "fin-again": "FIN repeated on an ACK of the peer's packet",
 }
 """What is sent again though no loss was found, by its `basis`: its mechanism is unknown."""

@@ -36,7 +36,6 @@ words! {
         TimeoutBefore = "timeout-before": "a retransmission before it that can be a timeout, and it had been sent by then",
         PathMtu = "path-mtu": "ICMP: the copy before was too large for the next link of a router",
         FastOpen = "fast-open": "the SYN-ACK acknowledged the SYN, and not the data in it",
-        SynAgain = "syn-again": "the SYN that it acknowledges came again right before it",
         FinAgain = "fin-again": "a packet of the peer came right before it, which it acknowledges",
     }
 }

@@ -112,7 +112,7 @@ pub struct Prompted {
 }
 
 /// Of each of those what must be in the packets before it may be named.
-pub const PROMPTED: [Prompted; 4] = [
+pub const PROMPTED: [Prompted; 3] = [
     Prompted {
         basis: Basis::PathMtu,
         words: "right before it a router's ICMP message that a packet is too large for its next link; and it is a part of a packet \
@@ -123,11 +123,6 @@ pub const PROMPTED: [Prompted; 4] = [
         basis: Basis::FastOpen,
         words: "right before it a SYN-ACK that acknowledges the SYN alone, whose data it has, which were sent once",
         source: "RFC 7413 §4.1.3, tcp_rcv_fastopen_synack",
-    },
-    Prompted {
-        basis: Basis::SynAgain,
-        words: "a SYN-ACK; right before it the peer's SYN, which came since that SYN-ACK was sent last",
-        source: "RFC 9293 §3.10.7.4, tcp_check_req",
     },
     Prompted {
         basis: Basis::FinAgain,

@@ -229,7 +229,6 @@ impl SenderView {
                 .asked(event.at + self.times.clock.delay(true));
             if !event.flags.ack() {
                 self.numbers.note_peer_syn(event);
-                self.note_asked(event, event.at + self.times.clock.delay(true), false);
             }
         } else if event.payload_len > 0 {
             self.times.clock.asked(event.range().end, event.at);

@@ -116,9 +116,6 @@ impl SenderView {
         }
         let shown = Some(asked.came_by);
         if asked.syn {
-            if event.flags.syn() && event.flags.ack() && event.ack == asked.end {
-                return Some((Basis::SynAgain, shown));
-            }
             let refused = last.said.flags().syn() && !event.flags.syn();
             let next = start == last.from + 1 && start == self.board.pieces.una();
             return (refused && next).then_some((Basis::FastOpen, shown));

@@ -74,9 +74,6 @@ def reason(
     if handshake in NOT_OPENED:
         again = count(waits.height, "retransmission")
         return _sentence(waits, f"{again}{_longest(waits)}: {NOT_OPENED[handshake]}", _any)
-    if cause in terms.PROMPTED:
-        again = f"{count(mine.height, 'packet')} sent again though no loss was found"
-        return _sentence(mine, f"{again}{_longest(mine)}: {terms.PROMPTED[cause]}", _were_prompted)
     if cause == "unknown":
         again = f"{count(mine.height, 'retransmission')}{_longest(mine)}"
         return _sentence(mine, f"{again}: {_unknown_words(mine)}", _any)
